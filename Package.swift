@@ -1,0 +1,39 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// What every target is compiled with: the language modes that later Swift versions turn on, warnings as errors,
+/// and the lifetime annotations that keep transactions inside their scope (clients need no flag for them).
+let policy: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableExperimentalFeature("Lifetimes"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "Holdfast",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Holdfast", targets: ["Holdfast"]),
+    .library(name: "HoldfastHTTP", targets: ["HoldfastHTTP"]),
+    .library(name: "LMDB", targets: ["LMDB"]),
+    .executable(name: "kvdump", targets: ["kvdump"]),
+    .executable(name: "offline-comments", targets: ["offline-comments"]),
+  ],
+  targets: [
+    .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: policy),
+    .target(name: "Holdfast", dependencies: ["LMDB"], swiftSettings: policy),
+    .target(name: "HoldfastHTTP", dependencies: ["Holdfast"], swiftSettings: policy),
+    .executableTarget(name: "kvdump", dependencies: ["LMDB", "Holdfast"], path: "tools/kvdump", swiftSettings: policy),
+    .executableTarget(
+      name: "offline-comments", dependencies: ["Holdfast", "HoldfastHTTP"], path: "tools/offline-comments",
+      exclude: ["run", "make-comments", "comments.jsonl"], swiftSettings: policy),
+    .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: policy),
+  ],
+  swiftLanguageModes: [.v6]
+)

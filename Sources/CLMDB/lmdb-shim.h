@@ -1,0 +1,2 @@
+// The system's LMDB, found through pkg-config.
+#include <lmdb.h>

@@ -1,0 +1,162 @@
+import CLMDB
+
+/// A place in a range of keys, that moves both ways.
+///
+/// A fresh cursor stands outside the range: ``next()`` then goes to the first key, ``previous()`` to the last.
+///
+/// ```swift
+/// var cursor = try transaction.cursor(in: users, over: .prefix("a"))
+/// while try cursor.next() {
+///   print(cursor.key.count, cursor.value.count)
+/// }
+/// ```
+///
+/// A step costs about 150 instructions, copies nothing and allocates nothing.
+@safe
+public struct Cursor: ~Copyable, ~Escapable {
+  private enum Position { case outside, on, pastEnd, pastStart }
+
+  private let raw: OpaquePointer
+  private let range: KeyRange
+  private let name: String
+  private var position = Position.outside
+  private var currentKey = unsafe MDB_val()
+  private var currentValue = unsafe MDB_val()
+
+  @_lifetime(immortal)
+  init(
+    _ transaction: OpaquePointer, _ owner: EnvironmentID, _ database: Database, over range: KeyRange
+  ) throws(StoreError) {
+    precondition(database.owner == owner, "The database belongs to another environment than the transaction.")
+    var pointer: OpaquePointer?
+    let code = unsafe mdb_cursor_open(transaction, database.handle, &pointer)
+    guard code == MDB_SUCCESS, let cursor = unsafe pointer else {
+      throw .lmdb(code, "open a cursor on \(database.name)")
+    }
+    unsafe raw = unsafe cursor
+    self.range = range
+    name = database.name
+  }
+
+  deinit { unsafe mdb_cursor_close(raw) }
+
+  /// The key the cursor stands on; empty when it stands on none.
+  public var key: Span<UInt8> {
+    @_lifetime(borrow self)
+    borrowing get {
+      let span = unsafe Span(_unsafeElements: currentKey.bytes)
+      return unsafe _overrideLifetime(span, borrowing: self)
+    }
+  }
+
+  /// The value under the key the cursor stands on; empty when it stands on none.
+  public var value: Span<UInt8> {
+    @_lifetime(borrow self)
+    borrowing get {
+      let span = unsafe Span(_unsafeElements: currentValue.bytes)
+      return unsafe _overrideLifetime(span, borrowing: self)
+    }
+  }
+
+  /// Moves to the next key of the range; from outside, to the first.
+  ///
+  /// - Returns: Whether there is one. After `false`, ``previous()`` goes to the last key again.
+  /// - Throws: `damaged` if a page is broken.
+  @_lifetime(self: copy self)
+  public mutating func next() throws(StoreError) -> Bool {
+    switch position {
+    case .on: try move(MDB_NEXT)
+    case .outside, .pastStart: try moveToStart()
+    case .pastEnd: return false
+    }
+    return settle(isInside: position == .on && range.admits(belowUpper: key), otherwise: .pastEnd)
+  }
+
+  /// Moves to the previous key of the range; from outside, to the last.
+  ///
+  /// - Returns: Whether there is one. After `false`, ``next()`` goes to the first key again.
+  /// - Throws: `damaged` if a page is broken.
+  @_lifetime(self: copy self)
+  public mutating func previous() throws(StoreError) -> Bool {
+    switch position {
+    case .on: try move(MDB_PREV)
+    case .outside, .pastEnd: try moveToEnd()
+    case .pastStart: return false
+    }
+    return settle(isInside: position == .on && range.admits(aboveLower: key), otherwise: .pastStart)
+  }
+
+  /// Moves to the first key of the range that is at or after `key`.
+  ///
+  /// - Parameter key: 1 to ``Environment/maximumKeyLength`` bytes.
+  /// - Returns: Whether there is one.
+  /// - Throws: `invalidKey` for a wrong length, `damaged` if a page is broken.
+  @_lifetime(self: copy self)
+  public mutating func seek(to key: borrowing Span<UInt8>) throws(StoreError) -> Bool {
+    guard !key.isEmpty, key.count <= Environment.maximumKeyLength else {
+      throw StoreError(
+        .invalidKey,
+        "A cursor on \(name) cannot look for a key of \(key.count) bytes; use 1 to \(Environment.maximumKeyLength).")
+    }
+    if range.admits(aboveLower: key) { try move(to: key) } else { try moveToStart() }
+    return settle(isInside: position == .on && range.admits(belowUpper: self.key), otherwise: .pastEnd)
+  }
+
+  @_lifetime(self: copy self)
+  private mutating func settle(isInside: Bool, otherwise outside: Position) -> Bool {
+    if isInside { return true }
+    position = outside
+    unsafe currentKey = unsafe MDB_val()
+    unsafe currentValue = unsafe MDB_val()
+    return false
+  }
+
+  @_lifetime(self: copy self)
+  private mutating func moveToStart() throws(StoreError) {
+    switch range.lower {
+    case .unbounded: try move(MDB_FIRST)
+    case .included(let start): try move(to: start.span)
+    case .excluded(let start):
+      try move(to: start.span)
+      if position == .on, key.elementsEqual(start.span) { try move(MDB_NEXT) }
+    }
+  }
+
+  @_lifetime(self: copy self)
+  private mutating func moveToEnd() throws(StoreError) {
+    switch range.upper {
+    case .unbounded: try move(MDB_LAST)
+    case .included(let end):
+      try move(to: end.span)
+      if position != .on { try move(MDB_LAST) } else if !key.elementsEqual(end.span) { try move(MDB_PREV) }
+    case .excluded(let end):
+      try move(to: end.span)
+      try move(position == .on ? MDB_PREV : MDB_LAST)
+    }
+  }
+
+  /// The first key at or after `key`; an empty one stands before all others.
+  @_lifetime(self: copy self)
+  private mutating func move(to key: borrowing Span<UInt8>) throws(StoreError) {
+    if key.isEmpty { return try move(MDB_FIRST) }
+    unsafe currentKey = key.withUnsafeBytes { unsafe MDB_val($0) }
+    try move(MDB_SET_RANGE)
+  }
+
+  @_lifetime(self: copy self)
+  private mutating func move(_ operation: MDB_cursor_op) throws(StoreError) {
+    var key = unsafe currentKey
+    var value = unsafe MDB_val()
+    let code = unsafe mdb_cursor_get(raw, &key, &value, operation)
+    switch code {
+    case MDB_SUCCESS:
+      unsafe currentKey = unsafe key
+      unsafe currentValue = unsafe value
+      position = .on
+    case MDB_NOTFOUND: position = .outside
+    default:
+      _ = settle(isInside: false, otherwise: .outside)
+      throw .lmdb(code, "move a cursor on \(name)")
+    }
+  }
+}

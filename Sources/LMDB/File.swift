@@ -1,0 +1,139 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// An open file or directory, closed when its owner goes away.
+///
+/// Calls that a signal interrupts are made again. Each failure is a ``StoreError`` that names the path.
+package struct File: ~Copyable, Sendable {
+  /// Identifies a file by device and inode, whatever its path.
+  package struct Identity: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  private let descriptor: Int32
+  private let path: String
+
+  /// How a file is opened.
+  package enum Access: Sendable {
+    /// An existing file, for reading.
+    case read
+    /// An existing directory.
+    case directory
+    /// A new file, for writing; it is an error if one is there.
+    case new
+    /// A file for locking, made if it is missing.
+    case lock
+  }
+
+  package init(_ path: String, _ access: Access) throws(StoreError) {
+    let flags: Int32 =
+      switch access {
+      case .read: O_RDONLY
+      case .directory: O_RDONLY | O_DIRECTORY
+      case .new: O_WRONLY | O_CREAT | O_EXCL
+      case .lock: O_RDWR | O_CREAT
+      }
+    var descriptor: Int32
+    repeat { descriptor = unsafe open(path, flags | O_CLOEXEC, 0o600) } while descriptor < 0 && errno == EINTR
+    guard descriptor >= 0 else { throw .posix(errno, "cannot open \(path)") }
+    self.descriptor = descriptor
+    self.path = path
+  }
+
+  deinit { _ = close(descriptor) }
+
+  /// The size in bytes.
+  package borrowing func size() throws(StoreError) -> Int { Int(try status().st_size) }
+
+  /// Device and inode.
+  package borrowing func identity() throws(StoreError) -> Identity { Identity(try status()) }
+
+  /// How many names the file has; zero once it has been removed.
+  package borrowing func linkCount() throws(StoreError) -> Int { Int(try status().st_nlink) }
+
+  /// Whether this is a regular file.
+  package borrowing func isRegular() throws(StoreError) -> Bool { try status().st_mode & S_IFMT == S_IFREG }
+
+  private borrowing func status() throws(StoreError) -> stat {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw .posix(errno, "cannot examine \(path)") }
+    return status
+  }
+
+  /// Reads up to `count` bytes; fewer only at the end of the file.
+  package borrowing func read(_ count: Int, at offset: Int) throws(StoreError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+      let start = filled
+      let fd = descriptor
+      let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+        unsafe pread(fd, buffer.baseAddress?.advanced(by: start), count - start, off_t(offset + start))
+      }
+      if got < 0 && errno == EINTR { continue }
+      if got < 0 { throw .posix(errno, "cannot read \(path)") }
+      if got == 0 { break }
+      filled += got
+    }
+    return Array(bytes[..<filled])
+  }
+
+  /// Writes all bytes at the current position.
+  package borrowing func write(_ bytes: borrowing Span<UInt8>) throws(StoreError) {
+    var written = 0
+    while written < bytes.count {
+      let start = written
+      let fd = descriptor
+      let put = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe systemWrite(fd, buffer.baseAddress?.advanced(by: start), buffer.count - start)
+      }
+      if put < 0 && errno == EINTR { continue }
+      if put < 0 { throw .posix(errno, "cannot write \(path)") }
+      written += put
+    }
+  }
+
+  /// Blocks until the content, or the directory's entries, are on the device.
+  package borrowing func synchronize() throws(StoreError) {
+    #if canImport(Darwin)
+      // Plain fsync leaves the data in the drive's cache there.
+      if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+    #endif
+    guard fsync(descriptor) == 0 else { throw .posix(errno, "cannot flush \(path)") }
+  }
+
+  /// Takes the advisory lock of the file, which the kernel releases when the last handle to it goes away.
+  ///
+  /// - Parameter waiting: Whether to wait while another process holds it.
+  /// - Returns: Whether the lock was taken.
+  /// - Throws: `io` if the file system has no locks.
+  package borrowing func lock(waiting: Bool) throws(StoreError) -> Bool {
+    while flock(descriptor, LOCK_EX | (waiting ? 0 : LOCK_NB)) != 0 {
+      switch errno {
+      case EINTR: continue
+      case EWOULDBLOCK: return false
+      default: throw .posix(errno, "cannot lock \(path)")
+      }
+    }
+    return true
+  }
+}
+
+extension File.Identity {
+  init(_ status: stat) {
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(truncatingIfNeeded: status.st_ino)
+  }
+}
+
+/// `write(2)`, under a name that does not collide with ``File/write(_:)``.
+@unsafe
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  unsafe write(descriptor, bytes, count)
+}

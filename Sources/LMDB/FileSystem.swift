@@ -1,0 +1,77 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The few file operations that a store needs, each a typed error that names the path.
+package enum FileSystem {
+  /// Whether something exists at the path; a dangling link does.
+  package static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0
+  }
+
+  /// Whether the path itself, not what it points to, is a symbolic link.
+  package static func isSymbolicLink(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
+  /// Makes a directory that only its owner may use; an existing one is left alone.
+  package static func makeDirectory(_ path: String) throws(StoreError) {
+    if unsafe mkdir(path, 0o700) != 0 && errno != EEXIST { throw .posix(errno, "cannot make the directory \(path)") }
+  }
+
+  /// Renames a file, replacing what has the new name.
+  package static func rename(_ path: String, to newPath: String) throws(StoreError) {
+    #if canImport(Darwin)
+      let code = unsafe Darwin.rename(path, newPath)
+    #elseif canImport(Glibc)
+      let code = unsafe Glibc.rename(path, newPath)
+    #elseif canImport(Musl)
+      let code = unsafe Musl.rename(path, newPath)
+    #endif
+    if code != 0 { throw .posix(errno, "cannot rename \(path) to \(newPath)") }
+  }
+
+  /// Removes a file; one that is already gone is no error.
+  package static func removeFile(_ path: String) throws(StoreError) {
+    if unsafe unlink(path) != 0 && errno != ENOENT { throw .posix(errno, "cannot remove \(path)") }
+  }
+
+  /// Removes an empty directory.
+  package static func removeDirectory(_ path: String) throws(StoreError) {
+    if unsafe rmdir(path) != 0 && errno != ENOENT { throw .posix(errno, "cannot remove the directory \(path)") }
+  }
+
+  /// The absolute path without symbolic links.
+  package static func canonicalPath(_ path: String) throws(StoreError) -> String {
+    guard let resolved = unsafe realpath(path, nil) else { throw .posix(errno, "cannot resolve \(path)") }
+    defer { unsafe free(resolved) }
+    return unsafe String(cString: resolved)
+  }
+
+  /// Whether the file system of a path has less than a megabyte left for this process.
+  package static func isFull(_ path: String) -> Bool {
+    var status = statvfs()
+    guard unsafe statvfs(path, &status) == 0 else { return false }
+    return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
+  }
+
+  /// The names in a directory, without `.` and `..`, in no order.
+  package static func names(in path: String) throws(StoreError) -> [String] {
+    guard let directory = unsafe opendir(path) else { throw .posix(errno, "cannot list \(path)") }
+    defer { unsafe closedir(directory) }
+    var names: [String] = []
+    while let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 1) { unsafe String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+  }
+}

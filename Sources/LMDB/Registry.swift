@@ -1,0 +1,80 @@
+import CLMDB
+import Synchronization
+
+/// The environments that this process has open, by file.
+///
+/// Opening one file twice in a process makes LMDB forget its readers, and closing either handle drops the locks of
+/// both. So a file is opened once, and the lock here is held for the whole of each open and close.
+struct Registry: ~Copyable, Sendable {
+  static let shared = Mutex(Registry())
+
+  private var handles: [File.Identity: Handle] = [:]
+  private var lastID: EnvironmentID = 0
+
+  /// The open environment of a file, if there is one and it was opened in the same way.
+  ///
+  /// - Throws: `alreadyOpen`, naming the option that differs.
+  mutating func environment(
+    of file: File.Identity, at path: String, options: Environment.Options, databases: Set<String>
+  ) throws(StoreError) -> Environment? {
+    guard let handle = handles[file] else { return nil }
+    guard let environment = handle.environment else {
+      // Its last reference is gone, but the thread that dropped it has not closed the handle yet.
+      close(handle)
+      return nil
+    }
+    if let difference = handle.difference(from: options, databases) {
+      throw StoreError(
+        .alreadyOpen,
+        "\(path) is already open in this process with another \(difference); open it the same way everywhere.")
+    }
+    return environment
+  }
+
+  /// Notes a handle that has just been opened.
+  mutating func add(_ handle: Handle, for environment: Environment) {
+    handle.environment = environment
+    handles[handle.file] = handle
+  }
+
+  /// A number that no other environment of this process has.
+  mutating func nextID() -> EnvironmentID {
+    lastID += 1
+    return lastID
+  }
+
+  /// Closes a handle, unless a new opener has done so already.
+  mutating func close(_ handle: Handle) {
+    guard let removed = handles[handle.file], removed === handle else { return }
+    handles[handle.file] = nil
+    unsafe mdb_env_close(handle.raw)
+  }
+
+  /// An open LMDB handle, and how it was opened.
+  @safe
+  final class Handle: @unchecked Sendable {
+    // Sendable: `environment` is touched only under the registry's lock; the rest is set once.
+    let raw: OpaquePointer
+    let file: File.Identity
+    fileprivate weak var environment: Environment?
+    private let options: Environment.Options
+    private let databases: Set<String>
+
+    init(_ raw: OpaquePointer, of file: File.Identity, options: Environment.Options, databases: Set<String>) {
+      unsafe self.raw = unsafe raw
+      self.file = file
+      self.options = options
+      self.databases = databases
+    }
+
+    fileprivate func difference(from other: Environment.Options, _ names: Set<String>) -> String? {
+      if options.mode == .readOnly && other.mode != .readOnly { return "mode" }
+      if options.mode != .readOnly && other.mode == .readOnly { return "mode" }
+      if options.durability != other.durability { return "durability" }
+      if options.mapSize != other.mapSize { return "mapSize" }
+      if options.readerLimit != other.readerLimit { return "readerLimit" }
+      if databases != names { return "set of databases" }
+      return nil
+    }
+  }
+}
