@@ -1,0 +1,39 @@
+import LMDB
+
+/// The bytes of a record do not have the form they claim; whoever knows the key turns it into a ``StoreError``.
+struct Malformed: Error {
+  let reason: String
+
+  init(_ reason: String) { self.reason = reason }
+}
+
+extension Span<UInt8> {
+  /// A little-endian number at any offset.
+  func load<T: FixedWidthInteger>(_ type: T.Type, at offset: Int) throws(Malformed) -> T {
+    let width = T.bitWidth / 8
+    guard offset >= 0, offset <= count - width else { throw Malformed("it ends early") }
+    var value: T = 0
+    for index in 0..<width { value |= T(truncatingIfNeeded: self[offset + index]) << (8 * index) }
+    return value
+  }
+
+  /// A big-endian number at any offset, as in keys.
+  func loadBigEndian<T: FixedWidthInteger>(_ type: T.Type, at offset: Int) throws(Malformed) -> T {
+    try load(type, at: offset).byteSwapped
+  }
+
+  /// A part of the bytes.
+  @_lifetime(copy self)
+  func slice(_ offset: Int, _ length: Int) throws(Malformed) -> Span<UInt8> {
+    guard offset >= 0, length >= 0, offset <= count - length else { throw Malformed("it ends early") }
+    return extracting(offset..<offset + length)
+  }
+
+  /// Text, which must be valid UTF-8.
+  func text() throws(Malformed) -> String {
+    guard let text = String(validating: [UInt8](copying: self), as: UTF8.self) else {
+      throw Malformed("a text in it is not UTF-8")
+    }
+    return text
+  }
+}

@@ -1,0 +1,130 @@
+import LMDB
+import Synchronization
+
+/// The loop behind ``Outbox/drain(with:hooks:options:)``.
+///
+/// It keeps nothing that the store does not say again: each turn settles what has come back, claims what may go out,
+/// and learns when to look next, in one transaction.
+final class Drain<Sender: OutboxSender>: Sendable {
+  /// An attempt that has come back.
+  private struct Finished: Sendable {
+    let claim: Outbox.Claim
+    let outcome: SendOutcome
+    /// How often its hook has thrown.
+    var hookFailures = 0
+  }
+
+  private struct Turn: Sendable {
+    var claims: [Outbox.Claim] = []
+    var events: [OutboxEvent] = []
+    /// What could not be settled because its hook threw, to be tried again.
+    var unsettled: [Finished] = []
+    /// When the next waiting entry is due; `nil` if none waits.
+    var nextDue: Int64?
+  }
+
+  private let outbox: Outbox
+  private let sender: Sender
+  private let hooks: OutboxHooks
+  private let options: Outbox.DrainOptions
+  private let epoch: UInt64
+  private let finished = Mutex<[Finished]>([])
+
+  init(
+    _ outbox: Outbox, _ sender: Sender, _ hooks: OutboxHooks, _ options: Outbox.DrainOptions, epoch: UInt64
+  ) {
+    self.outbox = outbox
+    self.sender = sender
+    self.hooks = hooks
+    self.options = options
+    self.epoch = epoch
+  }
+
+  func run() async throws {
+    try await withThrowingDiscardingTaskGroup { group in
+      var inFlight = 0
+      var unsettled: [Finished] = []
+      while true {
+        let arrived = takeFinished()
+        inFlight -= arrived.count
+        let isCancelled = Task.isCancelled
+        let room = isCancelled ? 0 : options.concurrency - inFlight - unsettled.count
+        let turn = try await turn(unsettled + arrived, room: room)
+        unsettled = turn.unsettled
+        inFlight += turn.claims.count
+        for event in turn.events { options.onEvent(event) }
+        for claim in turn.claims {
+          group.addTask { await self.attempt(claim) }
+        }
+        if !unsettled.isEmpty { continue }
+        if inFlight == 0 && (isCancelled || options.goal == .idle && turn.nextDue == nil) { return }
+        if isCancelled || inFlight >= options.concurrency {
+          // Only an attempt that comes back makes a difference now.
+          await outbox.wakeUp.wait()
+        } else {
+          await rest(until: turn.nextDue)
+        }
+      }
+    }
+  }
+
+  private func attempt(_ claim: Outbox.Claim) async {
+    let outcome: SendOutcome
+    do {
+      outcome = try await sender.send(claim.entry)
+    } catch {
+      outcome = .transient(reason: "the sender threw: \(error)")
+    }
+    finished.withLock { $0.append(Finished(claim: claim, outcome: outcome)) }
+    outbox.wakeUp.signal()
+  }
+
+  private func takeFinished() -> [Finished] {
+    finished.withLock { finished in
+      defer { finished = [] }
+      return finished
+    }
+  }
+
+  /// Suspends until there is a signal, the next entry is due, or it is time to look at what other processes did.
+  private func rest(until date: Int64?) async {
+    let time = outbox.time
+    let pause = date.map { min(options.pollInterval, .milliseconds(max(0, $0 - time.now()))) } ?? options.pollInterval
+    let timer = Task { [wakeUp = outbox.wakeUp] in
+      do { try await time.sleep(pause) } catch { return }
+      wakeUp.signal()
+    }
+    await outbox.wakeUp.wait()
+    timer.cancel()
+  }
+
+  /// Settles and claims in one commit, so that a step costs one flush, not one for each entry.
+  private func turn(_ finished: [Finished], room: Int) async throws -> Turn {
+    try await outbox.environment.write { transaction in
+      var turn = Turn()
+      for item in finished { try self.settle(item, &turn, in: &transaction) }
+      turn.claims = try self.outbox.claim(limit: room, epoch: self.epoch, &turn.events, in: &transaction)
+      turn.nextDue = try self.outbox.nextDue(in: transaction.reader)
+      return turn
+    }
+  }
+
+  private func settle(_ item: Finished, _ turn: inout Turn, in transaction: inout WriteTransaction) throws {
+    do {
+      // A hook that throws takes back its own changes, not those of the others.
+      let event = try transaction.nested { nested in
+        try outbox.settle(item.claim, item.outcome, options.schedule, hooks, in: &nested)
+      }
+      if let event { turn.events.append(event) }
+    } catch {
+      if let error = error as? StoreError, error.code.remedy == .makeRoom { throw error }
+      var item = item
+      item.hookFailures += 1
+      if item.hookFailures < 3 {
+        turn.unsettled.append(item)
+      } else if let event = try outbox.hold(item.claim, "its hook failed: \(error)", in: &transaction) {
+        turn.events.append(event)
+      }
+    }
+  }
+}

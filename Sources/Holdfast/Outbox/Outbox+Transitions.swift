@@ -1,0 +1,138 @@
+import LMDB
+
+/// The changes of state, each a function of one write transaction.
+extension Outbox {
+  /// An attempt that is on disk and may be made.
+  struct Claim: Sendable {
+    let entry: OutboxEntry
+    let epoch: UInt64
+    let generation: UInt32
+  }
+
+  /// Starts a new epoch: what the last drain left in flight goes back to waiting.
+  ///
+  /// Only whoever holds the drain's lock may call it.
+  func recover(in transaction: inout WriteTransaction) throws(StoreError) -> UInt64 {
+    let now = time.now()
+    for id in try ids(in: running, at: 8, limit: .max, transaction.reader) {
+      guard var state = try state(of: id, in: transaction.reader), state.phase == .inFlight else { continue }
+      state.recover(at: now)
+      try set(state, of: id, in: &transaction)
+      try transaction.set([], forKey: dueKey(now, id), in: due)
+    }
+    try transaction.removeAll(in: running)
+    return try meta.increment("epoch", in: &transaction)
+  }
+
+  /// Claims up to `limit` entries whose time has come, at most one a lane, oldest time first.
+  ///
+  /// The claims are durable with the transaction, before anything is sent. An entry that cannot be read is held.
+  func claim(
+    limit: Int, epoch: UInt64, _ events: inout [OutboxEvent], in transaction: inout WriteTransaction
+  ) throws(StoreError) -> [Claim] {
+    let range = KeyRange(upper: .excluded(dueKey(time.now() + 1, EntryID(rawValue: 0))))
+    var claims: [Claim] = []
+    for id in try ids(in: due, at: 8, limit: limit, over: range, transaction.reader) {
+      guard var state = try state(of: id, in: transaction.reader) else {
+        throw StoreError(.corruptRecord, "The outbox entry \(id) is due but has no state; restore a copy of the store.")
+      }
+      try transaction.remove(dueKey(state.notBefore, id), in: due)
+      do throws(StoreError) {
+        guard let entry = try entry(id, in: transaction.reader) else {
+          throw StoreError(.corruptRecord, "The outbox entry \(id) is gone, but its state is there.")
+        }
+        state.claim(epoch: epoch)
+        try transaction.set([], forKey: runKey(epoch, id), in: running)
+        claims.append(Claim(entry: entry, epoch: epoch, generation: state.generation))
+      } catch  where error.code == .corruptRecord {
+        state.hold(error.message)
+        events.append(.held(id, reason: error.message))
+      }
+      try set(state, of: id, in: &transaction)
+    }
+    return claims
+  }
+
+  /// Takes the outcome of a claimed attempt, and runs the hook that belongs to it.
+  ///
+  /// An outcome of an older claim changes nothing: the fence is epoch and generation.
+  func settle(
+    _ claim: Claim, _ outcome: SendOutcome, _ schedule: RetrySchedule, _ hooks: OutboxHooks,
+    in transaction: inout WriteTransaction
+  ) throws -> OutboxEvent? {
+    let id = claim.entry.id
+    guard var state = try state(of: id, in: transaction.reader), state.phase == .inFlight,
+      state.epoch == claim.epoch, state.generation == claim.generation
+    else { return nil }
+    try transaction.remove(runKey(claim.epoch, id), in: running)
+    var random = SystemRandomNumberGenerator()
+    switch state.settle(outcome, at: time.now(), schedule, using: &random) {
+    case .finish:
+      try removeLive(claim.entry, in: &transaction)
+      for attachment in claim.entry.attachments { try transaction.remove(attachment.id.bytes, in: attachments) }
+      removeFilesAfterCommit(of: claim.entry, in: &transaction)
+      if case .delivered(let reply) = outcome { try hooks.onCommit(claim.entry, reply, &transaction) }
+      return .delivered(id)
+    case .retry(let date):
+      try set(state, of: id, in: &transaction)
+      try transaction.set([], forKey: dueKey(date, id), in: due)
+      return .retrying(id, reason: state.lastError, at: date)
+    case .bury(let reason):
+      let letter = DeadEntry(
+        entry: claim.entry, reason: reason, attempts: Int(state.attempts), diedAt: time.now())
+      try transaction.set(letter.encoded(), forKey: id.key, in: dead)
+      try removeLive(claim.entry, in: &transaction)
+      try hooks.onRollback(claim.entry, reason, &transaction)
+      return .died(id, reason: reason)
+    }
+  }
+
+  /// Sets a claimed entry aside; its lane waits for it.
+  func hold(
+    _ claim: Claim, _ reason: String, in transaction: inout WriteTransaction
+  ) throws(StoreError) -> OutboxEvent? {
+    guard var state = try state(of: claim.entry.id, in: transaction.reader) else { return nil }
+    try transaction.remove(runKey(claim.epoch, claim.entry.id), in: running)
+    state.hold(reason)
+    try set(state, of: claim.entry.id, in: &transaction)
+    return .held(claim.entry.id, reason: reason)
+  }
+
+  /// The time at which the next entry may be sent, if one is waiting.
+  func nextDue(in transaction: borrowing ReadTransaction) throws(StoreError) -> Int64? {
+    var cursor = try transaction.cursor(in: due)
+    guard try cursor.next() else { return nil }
+    return Int64(try EntryID(key: cursor.key, at: 0, of: due).rawValue)
+  }
+
+  /// Takes an entry out of the live set and lets the next of its lane go.
+  private func removeLive(_ entry: OutboxEntry, in transaction: inout WriteTransaction) throws(StoreError) {
+    try transaction.remove(entry.id.key, in: entries)
+    try transaction.remove(entry.id.key, in: states)
+    try transaction.remove(laneKey(entry.lane, entry.id), in: lanes)
+    guard let next = try head(ofLane: entry.lane, in: transaction.reader),
+      let state = try state(of: next, in: transaction.reader), state.phase == .waiting
+    else { return }
+    try transaction.set([], forKey: dueKey(state.notBefore, next), in: due)
+  }
+
+  private func removeFilesAfterCommit(of entry: OutboxEntry, in transaction: inout WriteTransaction) {
+    if entry.attachments.isEmpty { return }
+    transaction.afterCommit { [folder, attachments = entry.attachments] in
+      // A file that cannot be removed now is an orphan, which the next drain collects.
+      for attachment in attachments { try? folder.remove(attachment.id) }
+    }
+  }
+
+  private func ids(
+    in database: Database, at offset: Int, limit: Int, over range: KeyRange = .all,
+    _ transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> [EntryID] {
+    var found: [EntryID] = []
+    var cursor = try transaction.cursor(in: database, over: range)
+    while found.count < limit, try cursor.next() {
+      found.append(try EntryID(key: cursor.key, at: offset, of: database))
+    }
+    return found
+  }
+}

@@ -1,0 +1,52 @@
+public import LMDB
+
+/// Sends entries to where they must go.
+public protocol OutboxSender: Sendable {
+  /// Makes one attempt to deliver an entry.
+  ///
+  /// That the attempt is being made is on disk before this is called, and the outcome is written after it returns. So
+  /// after a crash the same entry comes again with the same ``OutboxEntry/idempotencyKey``: send the key, and have the
+  /// server ignore what it has already done. When the task is cancelled, return soon, with what is known.
+  ///
+  /// - Parameter entry: What to send.
+  /// - Returns: What became of it.
+  /// - Throws: Anything; it counts as ``SendOutcome/transient(reason:retryAfter:)``.
+  func send(_ entry: OutboxEntry) async throws -> SendOutcome
+}
+
+/// What became of one attempt to send an entry.
+public enum SendOutcome: Sendable, Hashable {
+  /// The server has it; `reply` goes to the commit hook.
+  case delivered(reply: [UInt8])
+  /// It failed or its fate is unknown, and may succeed later; `retryAfter` is the least wait the server asked for.
+  case transient(reason: String, retryAfter: Duration? = nil)
+  /// It surely did not reach the server; this does not count as an attempt.
+  case notSent(reason: String)
+  /// The server will never accept it.
+  case permanent(reason: String)
+}
+
+/// What to change in the store in the same transaction that settles an entry.
+///
+/// Hooks run on the store's writer thread inside the transaction, so they must be short and do no I/O. Each runs exactly
+/// once for an entry, as seen from the store: if a hook throws, its changes are taken back and it is tried again, twice;
+/// then the entry is held.
+public struct OutboxHooks: Sendable {
+  /// Runs when an entry has been delivered, with the sender's reply.
+  public var onCommit: @Sendable (OutboxEntry, _ reply: [UInt8], inout WriteTransaction) throws -> Void
+  /// Runs when an entry is given up, with the reason; take back here what the app showed in hope.
+  public var onRollback: @Sendable (OutboxEntry, _ reason: String, inout WriteTransaction) throws -> Void
+
+  /// Makes hooks.
+  ///
+  /// - Parameters:
+  ///   - onCommit: Runs when an entry has been delivered.
+  ///   - onRollback: Runs when an entry is given up.
+  public init(
+    onCommit: @escaping @Sendable (OutboxEntry, [UInt8], inout WriteTransaction) throws -> Void = { _, _, _ in },
+    onRollback: @escaping @Sendable (OutboxEntry, String, inout WriteTransaction) throws -> Void = { _, _, _ in }
+  ) {
+    self.onCommit = onCommit
+    self.onRollback = onRollback
+  }
+}

@@ -1,0 +1,87 @@
+public import LMDB
+
+/// What the app knows locally and what it still owes the server, in one LMDB environment.
+///
+/// State and outbox share transactions: "the user sees the change" and "the request will be sent" commit together or
+/// not at all.
+///
+/// ```swift
+/// let store = try Store.open(at: "/var/lib/app/store")
+/// try store.write { transaction in
+///   try store.state.update("post:42", ["hasComment": true], in: &transaction)
+///   try store.outbox.enqueue(
+///     OutboxRequest(kind: "comment", lane: "post:42", payload: Array("Hello".utf8)), in: &transaction)
+/// }
+/// ```
+///
+/// Thread-safe. Several processes may have the same store open; one of them drains the outbox at a time.
+public final class Store: Sendable {
+  /// The app's local records.
+  public let state: StateStore
+  /// The requests that must reach a server.
+  public let outbox: Outbox
+  /// The directory that holds the store.
+  public var path: String { environment.path }
+
+  private let environment: Environment
+
+  private init(_ environment: Environment, time: SystemTime) throws(StoreError) {
+    self.environment = environment
+    state = try StateStore(environment, time: time)
+    outbox = try Outbox(environment, time: time)
+  }
+
+  /// Opens the store in a directory, or makes a new one.
+  ///
+  /// Blocks for file system calls. A commit is durable when the call that made it returns: it survives the end of the
+  /// process and a power cut. Opening costs the same however much is stored.
+  ///
+  /// - Parameters:
+  ///   - path: A directory for this store alone; it is made if it is missing, its parent is not.
+  ///   - isReadOnly: Opens an existing store without changing it.
+  /// - Returns: The open store. It closes when the last reference goes away.
+  /// - Throws: A ``StoreError`` whose sentence names the path: `notFound`, `notADirectory`, `accessDenied`,
+  ///   `notADatabase`, `unsupportedVersion`, `damaged`, `diskFull` or `io`.
+  public static func open(at path: String, isReadOnly: Bool = false) throws(StoreError) -> Store {
+    try open(at: path, isReadOnly: isReadOnly, time: .real)
+  }
+
+  static func open(at path: String, isReadOnly: Bool = false, time: SystemTime) throws(StoreError) -> Store {
+    let environment = try Environment.open(
+      at: path, databases: StateStore.databases + Outbox.databases,
+      options: Environment.Options(mode: isReadOnly ? .readOnly : .createIfMissing))
+    return try Store(environment, time: time)
+  }
+
+  /// Runs `body` on one snapshot of state and outbox.
+  ///
+  /// Never waits for a writer. Keep it short: the file grows while old snapshots are open.
+  ///
+  /// - Parameter body: Gets the snapshot.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws.
+  public func read<R: ~Copyable>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
+    try environment.read(body)
+  }
+
+  /// Runs `body` in the write transaction and commits its changes: all of them, or none if it throws.
+  ///
+  /// Blocks the thread until other writers are done and the commit is on the device. From a task, call it with `await`:
+  /// that suspends instead of blocking.
+  ///
+  /// - Parameter body: Makes the changes to ``state`` and ``outbox``. It must not do I/O or wait for another task.
+  /// - Returns: What `body` returns, after the commit.
+  /// - Throws: What `body` throws, or a ``StoreError`` if the commit failed, in which case nothing of it happened.
+  public func write<R: ~Copyable>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
+    try environment.write(body)
+  }
+
+  /// Runs `body` in the write transaction, on the store's writer thread, and commits its changes.
+  ///
+  /// - Parameter body: Makes the changes; it must not do I/O or wait for another task.
+  /// - Returns: What `body` returns, after the commit.
+  /// - Throws: What `body` throws, or a ``StoreError`` if the commit failed, in which case nothing of it happened.
+  public func write<R: Sendable>(_ body: @escaping @Sendable (inout WriteTransaction) throws -> R) async throws -> R {
+    try await environment.write(body)
+  }
+}
