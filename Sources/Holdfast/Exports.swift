@@ -1,8 +1,4 @@
-public import LMDB
-
-/// What went wrong in a store; see ``LMDB/StoreError``.
-public typealias StoreError = LMDB.StoreError
-/// A snapshot of a store, for the length of a closure.
-public typealias ReadTransaction = LMDB.ReadTransaction
-/// The write transaction of a store, for the length of a closure.
-public typealias WriteTransaction = LMDB.WriteTransaction
+// What a user of the store meets of the engine. The whole engine is not exported: its `Environment` would hide SwiftUI's.
+@_exported public import struct LMDB.ReadTransaction
+@_exported public import struct LMDB.StoreError
+@_exported public import struct LMDB.WriteTransaction

@@ -23,7 +23,7 @@ public final class Store: Sendable {
   /// The directory that holds the store.
   public var path: String { environment.path }
 
-  private let environment: Environment
+  let environment: Environment
 
   private init(_ environment: Environment, time: SystemTime) throws(StoreError) {
     self.environment = environment
@@ -72,6 +72,7 @@ public final class Store: Sendable {
   /// - Parameter body: Makes the changes to ``state`` and ``outbox``. It must not do I/O or wait for another task.
   /// - Returns: What `body` returns, after the commit.
   /// - Throws: What `body` throws, or a ``StoreError`` if the commit failed, in which case nothing of it happened.
+  @discardableResult
   public func write<R: ~Copyable>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
     try environment.write(body)
   }
@@ -81,6 +82,7 @@ public final class Store: Sendable {
   /// - Parameter body: Makes the changes; it must not do I/O or wait for another task.
   /// - Returns: What `body` returns, after the commit.
   /// - Throws: What `body` throws, or a ``StoreError`` if the commit failed, in which case nothing of it happened.
+  @discardableResult
   public func write<R: Sendable>(_ body: @escaping @Sendable (inout WriteTransaction) throws -> R) async throws -> R {
     try await environment.write(body)
   }

@@ -103,6 +103,7 @@ public final class Environment: @unchecked Sendable {
   /// - Returns: What `body` returns, after the commit.
   /// - Throws: What `body` throws; `nestedWrite` inside another write on this thread; `diskFull`, `mapFull`,
   ///   `io` if the commit failed, in which case nothing of it happened.
+  @discardableResult
   public func write<R: ~Copyable>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
     guard options.mode != .readOnly else {
       throw StoreError(.readOnly, "\(path) was opened for reading; open it in another mode to write.")
@@ -120,6 +121,7 @@ public final class Environment: @unchecked Sendable {
   /// - Parameter body: Makes the changes, synchronously. It runs even if the task is cancelled meanwhile.
   /// - Returns: What `body` returns, after the commit.
   /// - Throws: As the synchronous ``write(_:)-(_)``.
+  @discardableResult
   public func write<R: Sendable>(_ body: @escaping @Sendable (inout WriteTransaction) throws -> R) async throws -> R {
     try await withCheckedThrowingContinuation { continuation in
       asynchronousWriter.run {

@@ -46,4 +46,17 @@ public struct ReadTransaction: ~Copyable, ~Escapable {
     let cursor = unsafe try Cursor(raw, owner, database, over: range)
     return unsafe _overrideLifetime(cursor, borrowing: self)
   }
+
+  /// How many keys a database has; LMDB keeps the number, so nothing is counted.
+  ///
+  /// - Parameter database: A database of the same environment.
+  /// - Returns: The number of keys.
+  /// - Throws: `damaged` if LMDB cannot tell.
+  public borrowing func count(of database: Database) throws(StoreError) -> Int {
+    precondition(database.owner == owner, "The database belongs to another environment than the transaction.")
+    var statistics = MDB_stat()
+    let code = unsafe mdb_stat(raw, database.handle, &statistics)
+    guard code == MDB_SUCCESS else { throw .lmdb(code, "count the keys of \(database.name)") }
+    return statistics.ms_entries
+  }
 }

@@ -102,6 +102,7 @@ struct AttachmentFolder: Sendable {
   ///
   /// - Parameter isKept: Whether an entry names the file; asked only once the file's lock is held, since its writer gives
   ///   that up after the commit.
+  /// - Throws: `io` or `accessDenied` if the folder cannot be read or a file not be removed.
   func collectOrphans(_ isKept: (AttachmentID) throws -> Bool) throws {
     guard FileSystem.exists(path) else { return }
     for name in try FileSystem.names(in: path) {

@@ -1,0 +1,98 @@
+import LMDB
+
+/// An entry that waits in the outbox, and how its delivery stands.
+public struct PendingEntry: Sendable {
+  /// What an entry is doing.
+  public enum Phase: Sendable, Hashable {
+    /// It waits for its lane, or for its time.
+    case waiting
+    /// It has been claimed by a drain, and may be on its way.
+    case inFlight
+    /// It is set aside until somebody decides; its lane waits with it.
+    case held
+  }
+
+  /// The entry.
+  public let entry: OutboxEntry
+  /// What it is doing.
+  public let phase: Phase
+  /// How often it may have reached the server; above zero, a repeat is possible.
+  public let attempts: Int
+  /// The earliest time of its next attempt, in milliseconds since 1970.
+  public let notBefore: Int64
+  /// Why the last attempt failed; empty if none has.
+  public let lastError: String
+}
+
+extension Outbox {
+  /// How many entries there are.
+  public struct Counts: Sendable, Hashable {
+    /// Entries that are not settled: waiting, in flight or held.
+    public var pending: Int
+    /// Entries that were given up.
+    public var dead: Int
+  }
+
+  /// How many entries are pending and dead; costs two reads, whatever the number.
+  ///
+  /// - Returns: The counts, of one snapshot.
+  /// - Throws: `damaged` or `io` if the file cannot be read.
+  public func counts() throws -> Counts {
+    try environment.read { transaction in
+      Counts(pending: try transaction.count(of: entries), dead: try transaction.count(of: dead))
+    }
+  }
+
+  /// The first entries that are not settled, in the order of their commits.
+  ///
+  /// - Parameter limit: How many at most; each is copied out of the file.
+  /// - Returns: The entries, of one snapshot.
+  /// - Throws: `corruptRecord` if an entry is unreadable.
+  public func pendingEntries(limit: Int) throws -> [PendingEntry] {
+    try environment.read { transaction in
+      var found: [PendingEntry] = []
+      var cursor = try transaction.cursor(in: entries)
+      while found.count < limit, try cursor.next() {
+        let id = try EntryID(key: cursor.key, at: 0, of: entries)
+        let entry = try OutboxEntry(decoding: cursor.value, id: id, attachmentsIn: folder)
+        guard let state = try state(of: id, in: transaction) else {
+          throw StoreError(.corruptRecord, "The outbox entry \(id) has no state; restore a copy of the store.")
+        }
+        found.append(PendingEntry(entry, state))
+      }
+      return found
+    }
+  }
+
+  /// The first entries that were given up, in the order of their commits.
+  ///
+  /// - Parameter limit: How many at most; each is copied out of the file.
+  /// - Returns: The entries, of one snapshot.
+  /// - Throws: `corruptRecord` if an entry is unreadable.
+  public func deadEntries(limit: Int) throws -> [DeadEntry] {
+    try environment.read { transaction in
+      var found: [DeadEntry] = []
+      var cursor = try transaction.cursor(in: dead)
+      while found.count < limit, try cursor.next() {
+        let id = try EntryID(key: cursor.key, at: 0, of: dead)
+        found.append(try DeadEntry(decoding: cursor.value, id: id, attachmentsIn: folder))
+      }
+      return found
+    }
+  }
+}
+
+extension PendingEntry {
+  init(_ entry: OutboxEntry, _ state: DeliveryState) {
+    self.entry = entry
+    phase =
+      switch state.phase {
+      case .waiting: .waiting
+      case .inFlight: .inFlight
+      case .held: .held
+      }
+    attempts = Int(state.attempts)
+    notBefore = state.notBefore
+    lastError = state.lastError
+  }
+}

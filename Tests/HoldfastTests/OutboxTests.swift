@@ -1,0 +1,256 @@
+import LMDB
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Holdfast
+
+@Suite struct OutboxTests {
+  private let directory = TemporaryDirectory()
+  private let time = TestTime()
+
+  private func open() throws -> Store { try Store.open(at: "\(directory.path)/store", time: time.time) }
+
+  @Test func aLaneKeepsItsOrder() async throws {
+    let store = try open()
+    try store.enqueue(["1", "2", "3"], lane: "a")
+    try store.enqueue(["x", "y"], lane: "b")
+    let sender = ScriptedSender()
+    try await store.outbox.drain(with: sender)
+    #expect(sender.sent.filter { $0.lane == "a" }.map(\.text) == ["1", "2", "3"])
+    #expect(sender.sent.filter { $0.lane == "b" }.map(\.text) == ["x", "y"])
+    #expect(try store.outboxRows().isEmpty)
+  }
+
+  @Test func aFailingHeadHoldsUpItsLaneAlone() async throws {
+    let store = try open()
+    try store.enqueue(["1", "2"], lane: "a")
+    try store.enqueue(["x"], lane: "b")
+    let sender = ScriptedSender { entry, count in
+      entry.text == "1" && count < 4 ? .transient(reason: "http 503") : .delivered(reply: [])
+    }
+    try await store.outbox.drain(with: sender, options: .init(concurrency: 1))
+    #expect(sender.sent.filter { $0.lane == "a" }.map(\.text) == ["1", "1", "1", "1", "2"])
+    #expect(sender.sent.map(\.text).firstIndex(of: "x") == 1)
+  }
+
+  @Test func allAttemptsCarryOneKeyAndTheSameBytes() async throws {
+    let store = try open()
+    try store.enqueue(["1", "2"], lane: "a")
+    let sender = ScriptedSender { _, count in count < 3 ? .transient(reason: "no") : .delivered(reply: []) }
+    try await store.outbox.drain(with: sender)
+    let keys = Dictionary(grouping: sender.sent, by: \.id).mapValues { Set($0.map(\.idempotencyKey)) }
+    #expect(keys.count == 2 && keys.values.allSatisfy { $0.count == 1 })
+    #expect(Set(sender.sent.map(\.idempotencyKey)).count == 2)
+  }
+
+  @Test func stateAndRequestCommitTogetherOrNotAtAll() async throws {
+    struct Stop: Error {}
+    let store = try open()
+    #expect(throws: Stop.self) {
+      try store.write { t in
+        try store.state.update("post:1", ["hasComment": true], in: &t)
+        try store.outbox.enqueue(OutboxRequest(kind: "k", lane: "l", payload: []), in: &t)
+        throw Stop()
+      }
+    }
+    #expect(try store.outboxRows().isEmpty)
+    #expect(try store.state.merged(["post:1"]).isEmpty)
+  }
+
+  @Test func hooksChangeTheStoreInTheSettleTransaction() async throws {
+    let store = try open()
+    try store.enqueue(["good"], lane: "a")
+    try store.enqueue(["bad"], lane: "b")
+    let sender = ScriptedSender { entry, _ in
+      entry.text == "good" ? .delivered(reply: [7]) : .permanent(reason: "http 400")
+    }
+    let state = store.state
+    let hooks = OutboxHooks(
+      onCommit: { entry, reply, t in
+        try state.update("post:1", ["reply": .bytes(reply), entry.text: true], in: &t)
+      },
+      onRollback: { entry, reason, t in try state.update("post:2", ["why": .string(reason)], in: &t) })
+    try await store.outbox.drain(with: sender, hooks: hooks)
+    #expect(try state.merged(["post:1"]) == ["reply": .bytes([7]), "good": true])
+    #expect(try state.merged(["post:2"]) == ["why": "http 400"])
+    #expect(try store.outboxRows() == ["outbox.dead": 1])
+  }
+
+  @Test func aHookThatThrowsTakesBackItsChangesAndIsTriedThreeTimes() async throws {
+    struct Refusal: Error {}
+    let store = try open()
+    try store.enqueue(["1", "2"], lane: "a")
+    try store.enqueue(["x"], lane: "b")
+    let calls = Mutex(0)
+    let state = store.state
+    let hooks = OutboxHooks(onCommit: { entry, _, t in
+      try state.update(StateKey(type: "seen", id: entry.text), ["yes": true], in: &t)
+      if entry.text == "1" {
+        calls.withLock { $0 += 1 }
+        throw Refusal()
+      }
+    })
+    let events = Mutex<[OutboxEvent]>([])
+    let sender = ScriptedSender()
+    try await store.outbox.drain(
+      with: sender, hooks: hooks, options: .init(onEvent: { event in events.withLock { $0.append(event) } }))
+    #expect(calls.withLock { $0 } == 3)
+    #expect(
+      sender.sent.map(\.text).sorted() == ["1", "x"], "a held head keeps its lane waiting, and is not sent again")
+    #expect(try state.merged(["seen:1"]).isEmpty)
+    #expect(try state.merged(["seen:x"]) == ["yes": true])
+    #expect(events.withLock { $0 }.contains { if case .held(let id, _) = $0 { id.rawValue == 1 } else { false } })
+  }
+
+  @Test func aHookThatThrowsOnceRunsItsEffectsOnce() async throws {
+    struct Refusal: Error {}
+    let store = try open()
+    try store.enqueue(["1"])
+    let calls = Mutex(0)
+    let state = store.state
+    let hooks = OutboxHooks(onCommit: { _, _, t in
+      let count = try state.merged(["count:x"], in: t.reader)["n"]?.intValue ?? 0
+      try state.update("count:x", ["n": .int(count + 1)], in: &t)
+      if calls.withLock({ calls in
+        calls += 1
+        return calls == 1
+      }) {
+        throw Refusal()
+      }
+    })
+    try await store.outbox.drain(with: ScriptedSender(), hooks: hooks)
+    #expect(try state.merged(["count:x"]) == ["n": 1])
+    #expect(try store.outboxRows().isEmpty)
+  }
+
+  @Test func attemptsThatSurelyDidNotReachTheServerAreNotCounted() async throws {
+    let store = try open()
+    try store.enqueue(["1"])
+    let sender = ScriptedSender { _, count in count <= 40 ? .notSent(reason: "offline") : .delivered(reply: []) }
+    try await store.outbox.drain(with: sender)
+    #expect(sender.sent.count == 41)
+    #expect(try store.outboxRows().isEmpty)
+  }
+
+  @Test func givesUpAfterTheLastAttempt() async throws {
+    let store = try open()
+    try store.enqueue(["1", "2"])
+    let sender = ScriptedSender { entry, _ in
+      entry.text == "1" ? .transient(reason: "http 500") : .delivered(reply: [])
+    }
+    try await store.outbox.drain(with: sender, options: .init(schedule: RetrySchedule(maxAttempts: 5)))
+    #expect(sender.sent.map(\.text) == ["1", "1", "1", "1", "1", "2"])
+    #expect(try store.outboxRows() == ["outbox.dead": 1])
+    let letters = try store.outbox.deadEntries(limit: 10)
+    #expect(letters.map(\.attempts) == [5] && letters[0].reason.contains("http 500"))
+  }
+
+  @Test func theServersPauseIsKept() async throws {
+    let store = try open()
+    try store.enqueue(["1"])
+    let start = time.time.now()
+    let sent = Mutex<[Int64]>([])
+    let sender = ScriptedSender { [time] _, count in
+      sent.withLock { $0.append(time.time.now() - start) }
+      return count == 1 ? .transient(reason: "http 503", retryAfter: .seconds(120)) : .delivered(reply: [])
+    }
+    try await store.outbox.drain(with: sender, options: .init(pollInterval: .seconds(10_000)))
+    let times = sent.withLock { $0 }
+    #expect(times.count == 2 && times[1] >= 120_000)
+  }
+
+  @Test func anEntryEnqueuedDuringADrainIsSentByIt() async throws {
+    let store = try open()
+    try store.enqueue(["1"])
+    let sender = ScriptedSender { entry, _ in
+      if entry.text == "1" { try store.enqueue(["2"], lane: "other") }
+      return .delivered(reply: [])
+    }
+    try await store.outbox.drain(with: sender)
+    #expect(sender.sent.map(\.text) == ["1", "2"])
+  }
+
+  @Test func oneDrainAtATime() async throws {
+    let store = try open()
+    try store.enqueue(["1"])
+    let refusal = Mutex<StoreError?>(nil)
+    let sender = ScriptedSender { _, _ in
+      do { try await store.outbox.drain(with: ScriptedSender()) } catch let error as StoreError {
+        refusal.withLock { $0 = error }
+      }
+      return .delivered(reply: [])
+    }
+    try await store.outbox.drain(with: sender)
+    #expect(refusal.withLock { $0?.code } == .busy)
+    try await store.outbox.drain(with: sender)
+  }
+
+  @Test func cancellingADrainSettlesWhatIsInFlight() async throws {
+    let store = try open()
+    try store.enqueue(["1", "2"])
+    let (started, signal) = AsyncStream<Void>.makeStream()
+    let sender = ScriptedSender { entry, _ in
+      signal.yield()
+      while !Task.isCancelled { await Task.yield() }
+      return .delivered(reply: [])
+    }
+    let drain = Task { try await store.outbox.drain(with: sender, options: .init(goal: .forever)) }
+    for await _ in started { break }
+    drain.cancel()
+    try await drain.value
+    #expect(sender.sent.map(\.text) == ["1"])
+    #expect(try store.outbox.pendingEntries(limit: 10).map(\.entry.text) == ["2"])
+  }
+
+  @Test func aLateOutcomeIsFencedOff() throws {
+    let store = try open()
+    try store.enqueue(["1"])
+    var events: [OutboxEvent] = []
+    let first = try store.write { t in
+      let epoch = try store.outbox.recover(in: &t)
+      return try store.outbox.claim(limit: 1, epoch: epoch, &events, in: &t)[0]
+    }
+    let second = try store.write { t in
+      let epoch = try store.outbox.recover(in: &t)
+      return try store.outbox.claim(limit: 1, epoch: epoch, &events, in: &t)[0]
+    }
+    let late = try store.write { t in
+      try store.outbox.settle(first, .delivered(reply: []), RetrySchedule(), OutboxHooks(), in: &t)
+    }
+    #expect(late == nil)
+    #expect(try store.outboxRows()["outbox.entry"] == 1)
+    let current = try store.write { t in
+      try store.outbox.settle(second, .delivered(reply: []), RetrySchedule(), OutboxHooks(), in: &t)
+    }
+    #expect(current == .delivered(second.entry.id))
+    #expect(try store.outboxRows().isEmpty)
+  }
+
+  @Test func anEntryThatCannotBeReadIsHeldAndOthersGoOn() async throws {
+    let store = try open()
+    try store.enqueue(["1"], lane: "a")
+    try store.enqueue(["2"], lane: "b")
+    try await store.write { t in
+      let entries = try store.environment.database("outbox.entry")
+      try t.set([9, 9, 9], forKey: EntryID(rawValue: 1).key, in: entries)
+    }
+    let sender = ScriptedSender()
+    try await store.outbox.drain(with: sender)
+    #expect(sender.sent.map(\.text) == ["2"])
+    #expect(try store.outboxRows()["outbox.state"] == 1)
+  }
+
+  @Test func badRequestsAreTypedErrors() throws {
+    let store = try open()
+    for request in [
+      OutboxRequest(kind: "", lane: "l", payload: []),
+      OutboxRequest(kind: "k", lane: "l", payload: [UInt8](repeating: 0, count: OutboxRequest.payloadLimit + 1)),
+    ] {
+      #expect { try store.write { t in _ = try store.outbox.enqueue(request, in: &t) } } throws: {
+        ($0 as? StoreError)?.code == .invalidValue
+      }
+    }
+    #expect(try store.outboxRows().isEmpty)
+  }
+}
