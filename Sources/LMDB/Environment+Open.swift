@@ -43,9 +43,10 @@ extension Environment {
       let raw = unsafe try openHandle(path, options)
       do throws(StoreError) {
         let id = registry.nextID()
-        let handles = unsafe try openDatabases(names, of: raw, id, path, options.mode)
+        let (main, declared) = unsafe try openDatabases(names, of: raw, id, path, options.mode)
         let handle = unsafe Registry.Handle(raw, of: file, options: options, databases: names)
-        let environment = Environment(handle, id: id, path: path, options: options, databases: handles)
+        let environment = Environment(
+          handle, id: id, path: path, options: options, main: main, databases: declared)
         registry.add(handle, for: environment)
         return environment
       } catch {
@@ -135,33 +136,44 @@ extension Environment {
 
   private static func openDatabases(
     _ names: Set<String>, of raw: OpaquePointer, _ id: EnvironmentID, _ path: String, _ mode: Options.Mode
-  ) throws(StoreError) -> [String: Database] {
+  ) throws(StoreError) -> (main: Database, declared: [String: Database]) {
     let isReadOnly = mode == .readOnly
     var pointer: OpaquePointer?
     let begun = unsafe mdb_txn_begin(raw, nil, isReadOnly ? UInt32(MDB_RDONLY) : 0, &pointer)
     guard begun == MDB_SUCCESS, let transaction = unsafe pointer else {
       throw .lmdb(begun, "cannot open the databases of \(path)")
     }
-    var databases: [String: Database] = [:]
-    for name in names {
-      var handle: MDB_dbi = 0
-      var flags: UInt32 = 0
-      var code = unsafe mdb_dbi_open(transaction, name, isReadOnly ? 0 : UInt32(MDB_CREATE), &handle)
-      if code == MDB_SUCCESS { code = unsafe mdb_dbi_flags(transaction, handle, &flags) }
-      if code == MDB_SUCCESS && flags != 0 { code = MDB_INCOMPATIBLE }
-      guard code == MDB_SUCCESS else {
-        unsafe mdb_txn_abort(transaction)
-        if code == MDB_NOTFOUND {
-          throw StoreError(.unknownDatabase, "There is no database \(name) in \(path); check what made the file.")
-        }
-        throw .lmdb(code, "cannot open the database \(name) of \(path)")
-      }
-      databases[name] = Database(name: name, handle: handle, owner: id)
+    let opened: (main: Database, declared: [String: Database])
+    do throws(StoreError) {
+      let main = unsafe try openDatabase(nil, in: transaction, id, path, isReadOnly)
+      var databases: [String: Database] = [:]
+      for name in names { databases[name] = unsafe try openDatabase(name, in: transaction, id, path, isReadOnly) }
+      opened = (main, databases)
+    } catch {
+      unsafe mdb_txn_abort(transaction)
+      throw error
     }
     // Committed even when it only read: handles opened in an aborted transaction are not valid.
     let code = unsafe mdb_txn_commit(transaction)
     guard code == MDB_SUCCESS else { throw .lmdb(code, "cannot make the databases of \(path)") }
-    return databases
+    return opened
+  }
+
+  private static func openDatabase(
+    _ name: String?, in transaction: OpaquePointer, _ id: EnvironmentID, _ path: String, _ isReadOnly: Bool
+  ) throws(StoreError) -> Database {
+    var handle: MDB_dbi = 0
+    var flags: UInt32 = 0
+    let mode = isReadOnly || name == nil ? 0 : UInt32(MDB_CREATE)
+    var code = unsafe mdb_dbi_open(transaction, name, mode, &handle)
+    if code == MDB_SUCCESS { code = unsafe mdb_dbi_flags(transaction, handle, &flags) }
+    if code == MDB_SUCCESS && flags != 0 && name != nil { code = MDB_INCOMPATIBLE }
+    let name = name ?? "main"
+    if code == MDB_NOTFOUND {
+      throw StoreError(.unknownDatabase, "There is no database \(name) in \(path); check what made the file.")
+    }
+    guard code == MDB_SUCCESS else { throw .lmdb(code, "cannot open the database \(name) of \(path)") }
+    return Database(name: name, handle: handle, owner: id)
   }
 }
 

@@ -41,6 +41,8 @@ public final class Environment: @unchecked Sendable {
 
   let raw: OpaquePointer
   let id: EnvironmentID
+  /// The database that holds the names of the others.
+  let main: Database
   private let databases: [String: Database]
   private let readers: ReaderPool
   private let writer = WriterLock()
@@ -48,7 +50,8 @@ public final class Environment: @unchecked Sendable {
   private let handle: Registry.Handle
 
   init(
-    _ handle: Registry.Handle, id: EnvironmentID, path: String, options: Options, databases: [String: Database]
+    _ handle: Registry.Handle, id: EnvironmentID, path: String, options: Options, main: Database,
+    databases: [String: Database]
   ) {
     unsafe raw = unsafe handle.raw
     readers = unsafe ReaderPool(handle.raw, limit: options.readerLimit)
@@ -56,6 +59,7 @@ public final class Environment: @unchecked Sendable {
     self.id = id
     self.path = path
     self.options = options
+    self.main = main
     self.databases = databases
   }
 
@@ -79,6 +83,9 @@ public final class Environment: @unchecked Sendable {
     }
     return database
   }
+
+  /// Whether a database was declared when the environment was opened.
+  func isDeclared(_ name: String) -> Bool { databases[name] != nil }
 
   /// Runs `body` on a snapshot of the newest commit.
   ///

@@ -1,0 +1,43 @@
+import Holdfast
+
+/// `outbox list PATH [--limit N]`: what waits to be sent, and what was given up.
+struct OutboxListCommand {
+  private let path: String
+  private var limit = 20
+
+  init(_ arguments: inout Arguments) throws(Failure) {
+    path = try arguments.path()
+    while let word = arguments.next() {
+      guard word == "--limit" else {
+        throw Failure(.usage, "`outbox list` does not know \(printable(word)); it takes --limit N")
+      }
+      limit = try arguments.number(after: word)
+    }
+  }
+
+  func run(_ output: inout Output) throws(Failure) {
+    do {
+      let outbox = try Store.open(at: path, isReadOnly: true).outbox
+      let counts = try outbox.counts()
+      let pending = try outbox.pendingEntries(limit: limit).map {
+        row($0.entry, "\($0.phase)", $0.attempts, $0.lastError)
+      }
+      let dead = try outbox.deadEntries(limit: limit).map { row($0.entry, "dead", $0.attempts, $0.reason) }
+      if !(pending + dead).isEmpty {
+        let header = ["SEQ", "STATE", "TRIES", "CREATED", "KIND", "LANE", "BYTES", "FILES", "LAST ERROR"]
+        output.table([header] + pending + dead, right: [0, 2, 6, 7])
+      }
+      output.line("\(counts.pending) pending, \(counts.dead) dead")
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  private func row(_ entry: OutboxEntry, _ state: String, _ tries: Int, _ error: String) -> [String] {
+    [
+      "\(entry.id)", state, "\(tries)", timestamp(entry.createdAt), printable(entry.kind, limit: 24),
+      printable(entry.lane, limit: 24), "\(entry.payload.count)", "\(entry.attachments.count)",
+      printable(error, limit: 60),
+    ]
+  }
+}
