@@ -1,0 +1,133 @@
+import Foundation
+public import Holdfast
+
+/// One HTTP request, in a form that can wait in the outbox.
+///
+/// It is stored as it is, on a device that may be lost: put no secrets into it. Credentials are asked for when it is
+/// sent; see ``HTTPSender``.
+public struct HTTPOperation: Sendable, Hashable {
+  /// What the request carries besides the attachments.
+  public enum Body: Sendable, Hashable {
+    /// Nothing.
+    case empty
+    /// JSON text, sent as `application/json`; not possible with attachments.
+    case json(String)
+    /// Fields of a form, sent as `multipart/form-data`, in this order and before the attachments.
+    case form([FormField])
+  }
+
+  /// One field of a form.
+  public struct FormField: Codable, Sendable, Hashable {
+    /// The name of the part.
+    public var name: String
+    /// Its text.
+    public var value: String
+    /// Its media type; `nil` for plain text.
+    public var mediaType: String?
+
+    /// Makes a field.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the part.
+    ///   - value: Its text.
+    ///   - mediaType: Its media type, such as `application/json`.
+    public init(name: String, value: String, mediaType: String? = nil) {
+      self.name = name
+      self.value = value
+      self.mediaType = mediaType
+    }
+  }
+
+  /// The kind of all outbox entries that hold an operation.
+  public static let kind = "http"
+
+  /// The method, such as `POST`.
+  public var method: String
+  /// Where it goes: a reference that is resolved against the sender's base URL, such as `posts/42/comments`, or an
+  /// absolute URL. A reference does not freeze a host into what is stored.
+  public var url: String
+  /// Headers to send; none that carries a secret, and none that the sender sets itself.
+  public var headers: [String: String]
+  /// What the request carries.
+  public var body: Body
+  /// The name of the parts that hold the attachments.
+  public var filePart: String
+
+  /// Makes an operation; it is checked when it becomes an ``OutboxRequest``.
+  ///
+  /// - Parameters:
+  ///   - method: The method.
+  ///   - url: A reference against the sender's base URL, or an absolute URL.
+  ///   - headers: Headers to send.
+  ///   - body: What the request carries.
+  ///   - filePart: The name of the parts that hold the attachments.
+  public init(
+    _ method: String, _ url: String, headers: [String: String] = [:], body: Body = .empty, filePart: String = "file"
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.filePart = filePart
+  }
+}
+
+extension HTTPOperation: Codable {
+  private enum CodingKeys: CodingKey {
+    case method, url, headers, json, form, filePart
+  }
+
+  /// Reads the stored form.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    let body: Body =
+      if let json = try values.decodeIfPresent(String.self, forKey: .json) {
+        .json(json)
+      } else if let fields = try values.decodeIfPresent([FormField].self, forKey: .form) {
+        .form(fields)
+      } else {
+        .empty
+      }
+    self.init(
+      try values.decode(String.self, forKey: .method), try values.decode(String.self, forKey: .url),
+      headers: try values.decode([String: String].self, forKey: .headers), body: body,
+      filePart: try values.decode(String.self, forKey: .filePart))
+  }
+
+  /// Writes the stored form.
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(method, forKey: .method)
+    try values.encode(url, forKey: .url)
+    try values.encode(headers, forKey: .headers)
+    try values.encode(filePart, forKey: .filePart)
+    switch body {
+    case .empty: break
+    case .json(let text): try values.encode(text, forKey: .json)
+    case .form(let fields): try values.encode(fields, forKey: .form)
+    }
+  }
+}
+
+extension OutboxRequest {
+  /// A request that an ``HTTPSender`` delivers.
+  ///
+  /// - Parameters:
+  ///   - operation: The HTTP request.
+  ///   - lane: The lane whose order it keeps.
+  ///   - attachments: Files that go with it; they need a ``HTTPOperation/Body/form(_:)``, or an empty body.
+  /// - Throws: `invalidValue` for what cannot be sent, or must not be stored.
+  public init(
+    _ operation: HTTPOperation, lane: String, attachments: [StagedAttachment] = []
+  ) throws(StoreError) {
+    try operation.check(hasAttachments: !attachments.isEmpty)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      self.init(
+        kind: HTTPOperation.kind, lane: lane, payload: Array(try encoder.encode(operation)), attachments: attachments)
+    } catch {
+      throw StoreError(.invalidValue, "The HTTP operation cannot be stored: \(error).")
+    }
+  }
+}
