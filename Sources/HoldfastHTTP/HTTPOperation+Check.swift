@@ -33,6 +33,8 @@ extension HTTPOperation {
   /// The URL to send to.
   ///
   /// - Parameter base: What a reference is resolved against; `nil` accepts any.
+  /// - Returns: The absolute URL, or with no base the reference.
+  /// - Throws: `invalidValue` if it is not a URL, or not one of HTTP.
   func resolved(against base: URL?) throws(StoreError) -> URL {
     guard let url = URL(string: url, relativeTo: base)?.absoluteURL, self.url.isHeaderValue, !self.url.isEmpty else {
       throw StoreError(

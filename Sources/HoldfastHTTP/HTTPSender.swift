@@ -25,7 +25,7 @@ public struct HTTPSender: OutboxSender {
   private let timeout: Duration
   private let headers: HeaderProvider
   private let classify: @Sendable (HTTPReply) -> SendOutcome
-  private let connection = Connection()
+  private let connections = Connections()
 
   /// Makes a sender.
   ///
@@ -90,10 +90,10 @@ public struct HTTPSender: OutboxSender {
     var request = request
     switch operation.body {
     case .empty where entry.attachments.isEmpty:
-      return try await reply(connection.session.data(for: request))
+      return try await reply(connections.use { try await $0.data(for: request) })
     case .json(let text):
       request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-      return try await reply(connection.session.upload(for: request, from: Data(text.utf8)))
+      return try await reply(connections.use { try await $0.upload(for: request, from: Data(text.utf8)) })
     case .empty: return try await upload([], request, operation, entry)
     case .form(let fields): return try await upload(fields, request, operation, entry)
     }
@@ -110,7 +110,7 @@ public struct HTTPSender: OutboxSender {
     try body.write(to: file.path)
     var request = request
     request.setValue(body.contentType, forHTTPHeaderField: "Content-Type")
-    return try await reply(connection.session.upload(for: request, fromFile: file))
+    return try await reply(connections.use { try await $0.upload(for: request, fromFile: file) })
   }
 
   private func reply(_ answer: (Data, URLResponse)) throws -> HTTPReply {
@@ -134,15 +134,30 @@ public struct HTTPSender: OutboxSender {
   }
 }
 
-/// A session that ends with its sender.
-private final class Connection: Sendable {
-  let session: URLSession
+/// Where the requests go through.
+private final class Connections: Sendable {
+  #if canImport(FoundationNetworking)
+    /// Runs `exchange` on a session of its own, and so on a connection of its own.
+    ///
+    /// When a kept connection dies under a request with a body, libcurl goes on with a new one, but
+    /// swift-corelibs-foundation cannot rewind the body, and spins until the timeout.
+    func use<R>(_ exchange: (URLSession) async throws -> R) async throws -> R {
+      let session = Self.makeSession()
+      defer { session.finishTasksAndInvalidate() }
+      return try await exchange(session)
+    }
+  #else
+    private let session = makeSession()
 
-  init() {
-    session = URLSession(configuration: .ephemeral, delegate: RedirectRefusal(), delegateQueue: nil)
+    deinit { session.finishTasksAndInvalidate() }
+
+    /// Runs `exchange` on the one session, which keeps connections.
+    func use<R>(_ exchange: (URLSession) async throws -> R) async throws -> R { try await exchange(session) }
+  #endif
+
+  private static func makeSession() -> URLSession {
+    URLSession(configuration: .ephemeral, delegate: RedirectRefusal(), delegateQueue: nil)
   }
-
-  deinit { session.finishTasksAndInvalidate() }
 }
 
 /// Answers a redirect with the redirect itself: a method other than GET must not be replayed elsewhere.
