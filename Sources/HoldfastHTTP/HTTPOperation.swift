@@ -109,6 +109,20 @@ extension HTTPOperation: Codable {
   }
 }
 
+extension HTTPOperation {
+  /// Reads the operation out of an outbox entry.
+  ///
+  /// - Parameter payload: The payload of an entry of the kind ``kind``.
+  /// - Throws: `corruptRecord` if it is not an operation.
+  public init(payload: [UInt8]) throws(StoreError) {
+    do {
+      self = try JSONDecoder().decode(HTTPOperation.self, from: Data(payload))
+    } catch {
+      throw StoreError(.corruptRecord, "This payload is not an HTTP operation: \(error).")
+    }
+  }
+}
+
 extension OutboxRequest {
   /// A request that an ``HTTPSender`` delivers.
   ///

@@ -70,7 +70,7 @@ public struct HTTPSender: OutboxSender {
       throw StoreError(
         .invalidValue, "An entry of the kind \(entry.kind) is not an HTTP operation; drain it with its own sender.")
     }
-    let operation = try JSONDecoder().decode(HTTPOperation.self, from: Data(entry.payload))
+    let operation = try HTTPOperation(payload: entry.payload)
     var request = URLRequest(url: try operation.resolved(against: base))
     request.httpMethod = operation.method
     request.timeoutInterval = Double(timeout.components.seconds)

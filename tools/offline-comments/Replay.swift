@@ -68,7 +68,7 @@ struct Replay {
   /// The comment that an entry carries, from its payload.
   private static func comment(of entry: OutboxEntry) throws -> (id: String, key: StateKey) {
     struct Content: Decodable { let id: String }
-    let operation = try JSONDecoder().decode(HTTPOperation.self, from: Data(entry.payload))
+    let operation = try HTTPOperation(payload: entry.payload)
     let json: String =
       switch operation.body {
       case .json(let text): text
