@@ -37,12 +37,13 @@ import Testing
 
   private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
-  @Test(arguments: [
-    ("120", 120), ("0", nil), ("  7 ", 7), ("-5", nil), ("1e3", nil), ("1000000000000", 86_400),
-    (String(repeating: "9", count: 400), 86_400), ("soon", nil), ("", nil),
-    ("Sun, 06 Nov 1994 08:50:37 GMT", 60), ("Sunday, 06-Nov-94 08:50:37 GMT", 60), ("Sun Nov  6 08:50:37 1994", 60),
-    ("Sun, 06 Nov 1994 08:48:37 GMT", nil), ("Sun, 06 Nov 2094 08:50:37 GMT", 86_400),
-  ] as [(String, Int?)])
+  @Test(
+    arguments: [
+      ("120", 120), ("0", nil), ("  7 ", 7), ("-5", nil), ("1e3", nil), ("1000000000000", 86_400),
+      (String(repeating: "9", count: 400), 86_400), ("soon", nil), ("", nil),
+      ("Sun, 06 Nov 1994 08:50:37 GMT", 60), ("Sunday, 06-Nov-94 08:50:37 GMT", 60), ("Sun Nov  6 08:50:37 1994", 60),
+      ("Sun, 06 Nov 1994 08:48:37 GMT", nil), ("Sun, 06 Nov 2094 08:50:37 GMT", 86_400),
+    ] as [(String, Int?)])
   func retryAfter(_ text: String, _ seconds: Int?) {
     let reply = HTTPReply(status: 503, headers: ["retry-after": text, "Date": Self.date])
     #expect(reply.retryAfter == seconds.map { .seconds($0) })

@@ -22,7 +22,8 @@ import Testing
     HTTPOperation("POST", ""), HTTPOperation("POST", "ftp://example.com/"), HTTPOperation("POST", "https:///x"),
     HTTPOperation("POST", "x\r\ny"), HTTPOperation("POST", "javascript:alert(1)"),
     HTTPOperation("POST", "x", headers: ["X": "a\r\nEvil: yes"]), HTTPOperation("POST", "x", headers: ["X Y": "a"]),
-    HTTPOperation("POST", "x", headers: ["authorization": "Bearer"]), HTTPOperation("POST", "x", headers: ["Cookie": "a"]),
+    HTTPOperation("POST", "x", headers: ["authorization": "Bearer"]),
+    HTTPOperation("POST", "x", headers: ["Cookie": "a"]),
     HTTPOperation("POST", "x", headers: ["Content-Length": "3"]),
     HTTPOperation("POST", "x", body: .form([.init(name: "a", value: "b", mediaType: "a\r\nb")])),
   ])
@@ -34,7 +35,9 @@ import Testing
     let directory = TemporaryDirectory()
     let store = try Store.open(at: "\(directory.path)/store")
     let file = try store.outbox.stage([1], name: "a", mediaType: "image/png")
-    #expect { try OutboxRequest(HTTPOperation("POST", "x", body: .json("{}")), lane: "l", attachments: [file]) } throws: {
+    #expect {
+      try OutboxRequest(HTTPOperation("POST", "x", body: .json("{}")), lane: "l", attachments: [file])
+    } throws: {
       ($0 as? StoreError)?.code == .invalidValue
     }
   }

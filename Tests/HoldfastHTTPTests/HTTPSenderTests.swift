@@ -41,8 +41,9 @@ import Testing
     for line in ["X-App: 7", "Content-Type: application/json", "Authorization: Bearer for 1"] {
       #expect(request.contains("\r\n\(line)\r\n"))
     }
-    #expect(try /\r\nIdempotency-Key: [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\r\n/
-      .firstMatch(in: request) != nil)
+    #expect(
+      try /\r\nIdempotency-Key: [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\r\n/
+        .firstMatch(in: request) != nil)
   }
 
   @Test func everyAttemptSendsTheSameBytes() async throws {
@@ -60,7 +61,8 @@ import Testing
 
   @Test func attachmentsArePartsOfAForm() async throws {
     let (requests, _) = try await exchange(
-      HTTPOperation("POST", "p", body: .form([.init(name: "c", value: "{}", mediaType: "application/json")]), filePart: "image"),
+      HTTPOperation(
+        "POST", "p", body: .form([.init(name: "c", value: "{}", mediaType: "application/json")]), filePart: "image"),
       answers: [Self.created], files: [(Array("PNG".utf8), "a\"b\r\n图.png")])
     let request = try #require(requests.first)
     let boundary = try #require(request.firstMatch(of: /boundary=(\S+)/)?.1)
