@@ -49,6 +49,11 @@ import Testing
       try Self.add(0..<100, to: environment)
       let size = try File("\(path)/data.mdb", .read).size()
       signal(SIGXFSZ) { _ in kill(getpid(), SIGKILL) }
+      // Threads of the cooperative pool block signals.
+      var signals = sigset_t()
+      sigemptyset(&signals)
+      sigaddset(&signals, SIGXFSZ)
+      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
       limitFileSize(to: size)
       try Self.add(100..<300, to: environment)
     }
