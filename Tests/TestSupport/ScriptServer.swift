@@ -3,7 +3,9 @@ import Foundation
 /// An HTTP server that answers each connection with given bytes, and keeps what it was sent.
 public final class ScriptServer {
   private static let script = """
-    import socket, sys
+    import signal, socket, sys
+    # Threads of the cooperative pool block signals, and hand that on.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
     answers = [bytes.fromhex(word) for word in sys.argv[1:]]
     server = socket.create_server(("127.0.0.1", 0))
     print(server.getsockname()[1], flush=True)
