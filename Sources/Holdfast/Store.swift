@@ -40,7 +40,7 @@ public final class Store: Sendable {
   ///   - path: A directory for this store alone; it is made if it is missing, its parent is not.
   ///   - isReadOnly: Opens an existing store without changing it.
   /// - Returns: The open store. It closes when the last reference goes away.
-  /// - Throws: A ``StoreError`` whose sentence names the path: `notFound`, `notADirectory`, `accessDenied`,
+  /// - Throws: A `StoreError` whose sentence names the path: `notFound`, `notADirectory`, `accessDenied`,
   ///   `notADatabase`, `unsupportedVersion`, `damaged`, `diskFull` or `io`.
   public static func open(at path: String, isReadOnly: Bool = false) throws(StoreError) -> Store {
     try open(at: path, isReadOnly: isReadOnly, time: .real)
@@ -71,7 +71,7 @@ public final class Store: Sendable {
   ///
   /// - Parameter body: Makes the changes to ``state`` and ``outbox``. It must not do I/O or wait for another task.
   /// - Returns: What `body` returns, after the commit.
-  /// - Throws: What `body` throws, or a ``StoreError`` if the commit failed, in which case nothing of it happened.
+  /// - Throws: What `body` throws, or a `StoreError` if the commit failed, in which case nothing of it happened.
   @discardableResult
   public func write<R: ~Copyable>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
     try environment.write(body)
@@ -81,7 +81,7 @@ public final class Store: Sendable {
   ///
   /// - Parameter body: Makes the changes; it must not do I/O or wait for another task.
   /// - Returns: What `body` returns, after the commit.
-  /// - Throws: What `body` throws, or a ``StoreError`` if the commit failed, in which case nothing of it happened.
+  /// - Throws: What `body` throws, or a `StoreError` if the commit failed, in which case nothing of it happened.
   @discardableResult
   public func write<R: Sendable>(_ body: @escaping @Sendable (inout WriteTransaction) throws -> R) async throws -> R {
     try await environment.write(body)

@@ -53,7 +53,7 @@ public struct HTTPOperation: Sendable, Hashable {
   /// The name of the parts that hold the attachments.
   public var filePart: String
 
-  /// Makes an operation; it is checked when it becomes an ``OutboxRequest``.
+  /// Makes an operation; it is checked when it becomes an `OutboxRequest`.
   ///
   /// - Parameters:
   ///   - method: The method.

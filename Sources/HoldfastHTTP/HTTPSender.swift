@@ -64,7 +64,7 @@ public struct HTTPSender: OutboxSender {
   ///
   /// - Parameter entry: An entry of the kind ``HTTPOperation/kind``.
   /// - Returns: What the reply means, or what became of the connection.
-  /// - Throws: A ``StoreError`` if the entry is of another kind, or an attachment is missing; it is tried again later.
+  /// - Throws: A `StoreError` if the entry is of another kind, or an attachment is missing; it is tried again later.
   public func send(_ entry: OutboxEntry) async throws -> SendOutcome {
     guard entry.kind == HTTPOperation.kind else {
       throw StoreError(

@@ -13,7 +13,7 @@ extension Environment {
 
     /// When a commit is on the storage device.
     public enum Durability: Sendable, Hashable {
-      /// Before ``Environment/write(_:)`` returns: two flushes a commit. A power cut loses nothing.
+      /// Before a write returns: two flushes a commit. A power cut loses nothing.
       case full
       /// One flush a commit. A power cut may take back the last commits, but leaves an older one intact.
       case relaxed

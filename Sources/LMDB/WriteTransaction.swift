@@ -110,7 +110,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   ///   - range: The keys to remove.
   ///   - database: A database of the same environment.
   /// - Returns: How many there were.
-  /// - Throws: As ``removeValue(forKey:in:)``.
+  /// - Throws: As ``removeValue(forKey:in:)-(Span<UInt8>,_)``.
   @discardableResult
   @_lifetime(self: copy self)
   public mutating func removeAll(_ range: KeyRange = .all, in database: Database) throws(StoreError) -> Int {

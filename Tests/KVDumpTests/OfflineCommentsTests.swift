@@ -34,7 +34,8 @@ import Testing
 
   @Test func recordingGoesOnWhereItStopped() throws {
     #expect(try run("record", store, Self.comments, "--limit", "30").status == 0)
-    #expect(try run("record", store, Self.comments, "--limit", "50", "--print-ids").output.split(separator: "\n").count == 20)
+    let rest = try run("record", store, Self.comments, "--limit", "50", "--print-ids")
+    #expect(rest.output.split(separator: "\n").count == 20)
     #expect(try run("status", store).output == "{\"recorded\": 50, \"pending\": 50, \"dead\": 0}\n")
   }
 
@@ -59,7 +60,8 @@ import Testing
     let cases: [[String]] = [
       ["record"], ["record", store], ["record", store, "\(directory.path)/none.jsonl"], ["nonsense", store],
       ["record", file, Self.comments], ["record", garbage, Self.comments], ["record", "/proc/none", Self.comments],
-      ["replay", store, "not a url"], ["replay", store, "ftp://127.0.0.1/"], ["show", "\(directory.path)/none", "post:1"],
+      ["replay", store, "not a url"], ["replay", store, "ftp://127.0.0.1/"],
+      ["show", "\(directory.path)/none", "post:1"],
       ["record", store, Self.comments, "--limit", "x"], ["record", store, Self.comments, "--nonsense"],
     ]
     for arguments in cases {

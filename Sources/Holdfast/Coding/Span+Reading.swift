@@ -1,6 +1,6 @@
 import LMDB
 
-/// The bytes of a record do not have the form they claim; whoever knows the key turns it into a ``StoreError``.
+/// The bytes of a record do not have the form they claim; whoever knows the key turns it into a `StoreError`.
 struct Malformed: Error {
   let reason: String
 
