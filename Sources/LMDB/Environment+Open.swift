@@ -34,6 +34,7 @@ extension Environment {
     return try Registry.shared.withLock { registry throws(StoreError) in
       // Keeps out the other processes that open or make this file now.
       _ = try directory.lock(waiting: true)
+      defer { directory.unlock() }
       try makeDataFile(in: path, directory, options.mode)
       let file = try checkedDataFile(in: path)
       let names = Set(databases)

@@ -84,6 +84,13 @@ public final class Environment: @unchecked Sendable {
     return database
   }
 
+  /// Rejects what only a writer may do.
+  package func requireWritable() throws(StoreError) {
+    if options.mode == .readOnly {
+      throw StoreError(.readOnly, "\(path) was opened for reading; open it in another mode to write.")
+    }
+  }
+
   /// Whether a database was declared when the environment was opened.
   func isDeclared(_ name: String) -> Bool { databases[name] != nil }
 
@@ -112,9 +119,7 @@ public final class Environment: @unchecked Sendable {
   ///   `io` if the commit failed, in which case nothing of it happened.
   @discardableResult
   public func write<R: ~Copyable>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
-    guard options.mode != .readOnly else {
-      throw StoreError(.readOnly, "\(path) was opened for reading; open it in another mode to write.")
-    }
+    try requireWritable()
     var actions: [@Sendable () -> Void] = []
     let result = try writer.run(for: path) { try commit(body, &actions) }
     for action in actions { action() }

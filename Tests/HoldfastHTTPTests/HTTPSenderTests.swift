@@ -87,7 +87,7 @@ import Testing
     _ = try server.requests()
     let request = try OutboxRequest(HTTPOperation("POST", "p", body: .json("{}")), lane: "l")
     try await store.write { t in _ = try store.outbox.enqueue(request, in: &t) }
-    let entry = try #require(try store.outbox.pendingEntries(limit: 1).first?.entry)
+    let entry = try #require(try store.outbox.pendingEntries(limit: 1).first?.entry.get())
     let outcome = try await HTTPSender(baseURL: server.url).send(entry)
     guard case .notSent = outcome else { return #expect(Bool(false), "\(outcome)") }
   }
@@ -97,7 +97,7 @@ import Testing
     let file = try store.outbox.stage([1, 2, 3], name: "a", mediaType: "image/png")
     let request = try OutboxRequest(HTTPOperation("POST", "p"), lane: "l", attachments: [file])
     try await store.write { t in _ = try store.outbox.enqueue(request, in: &t) }
-    let entry = try #require(try store.outbox.pendingEntries(limit: 1).first?.entry)
+    let entry = try #require(try store.outbox.pendingEntries(limit: 1).first?.entry.get())
     let sender = try HTTPSender(baseURL: "http://127.0.0.1:9/")
     try Data([1]).write(to: URL(fileURLWithPath: entry.attachments[0].path))
     await #expect { _ = try await sender.send(entry) } throws: { ($0 as? StoreError)?.code == .damaged }

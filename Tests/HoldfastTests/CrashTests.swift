@@ -69,7 +69,7 @@ import Testing
     case .afterSettle:
       #expect(state == "sent" && pending.isEmpty)
     }
-    let key = pending.first?.entry.idempotencyKey
+    let key = try pending.first?.entry.get().idempotencyKey
     let sender = ScriptedSender()
     try await store.outbox.drain(with: sender, hooks: Self.hooks(store, dyingAt: .staged))
     #expect(sender.sent.map(\.idempotencyKey) == [key].compactMap { $0 }, "what is left is sent again under its key")

@@ -200,7 +200,7 @@ import Testing
     drain.cancel()
     try await drain.value
     #expect(sender.sent.map(\.text) == ["1"])
-    #expect(try store.outbox.pendingEntries(limit: 10).map(\.entry.text) == ["2"])
+    #expect(try store.outbox.pendingEntries(limit: 10).map { try $0.entry.get().text } == ["2"])
   }
 
   @Test func aLateOutcomeIsFencedOff() throws {
@@ -239,6 +239,51 @@ import Testing
     try await store.outbox.drain(with: sender)
     #expect(sender.sent.map(\.text) == ["2"])
     #expect(try store.outboxRows()["outbox.state"] == 1)
+  }
+
+  /// Whatever stands in the outbox's databases, a drain ends, and sends what can be read.
+  @Test(arguments: Outbox.databases.filter { $0 != "outbox.meta" }, [[], [9], [UInt8](repeating: 255, count: 60)])
+  func damagedRowsHoldUpNobodyElse(_ name: String, _ garbage: [UInt8]) async throws {
+    let store = try open()
+    try store.enqueue(["1"], lane: "a")
+    try store.enqueue(["2"], lane: "b")
+    let hasDamage = try await store.write { t in
+      let database = try store.environment.database(name)
+      var keys: [[UInt8]] = []
+      do {
+        var cursor = try t.cursor(in: database)
+        while try cursor.next() { keys.append([UInt8](copying: cursor.key)) }
+      }
+      guard let first = keys.first else { return false }
+      try t.set(garbage, forKey: first, in: database)
+      return true
+    }
+    let sender = ScriptedSender()
+    try await store.outbox.drain(with: sender)
+    #expect(sender.sent.map(\.text).contains("2"))
+    if hasDamage, ["outbox.entry", "outbox.state"].contains(name) {
+      let held = try store.outbox.pendingEntries(limit: 10)
+      #expect(held.map(\.id.rawValue) == [1] && held.map(\.phase) == [.held])
+    } else {
+      #expect(sender.sent.count == 2)
+    }
+  }
+
+  @Test(arguments: [
+    Duration.zero, .seconds(-5), .seconds(Int64.max), .seconds(Int64.min), .nanoseconds(1), .seconds(1e18),
+  ])
+  func extremeDurationsAreBounded(_ duration: Duration) {
+    var random = SystemRandomNumberGenerator()
+    let schedule = RetrySchedule(base: duration, cap: duration, floor: duration, maxAttempts: .max)
+    for n in [Int.min, 0, 1, 2, 70_000] {
+      let delay = schedule.delay(afterFailure: n, using: &random)
+      #expect(delay >= .zero && delay <= Duration.longestWait)
+    }
+    var state = DeliveryState(notBefore: .max)
+    state.claim(epoch: .max)
+    let action = state.settle(.transient(reason: "r", retryAfter: duration), at: 1000, schedule, using: &random)
+    guard case .retry(let date) = action else { return #expect(Bool(false)) }
+    #expect(date >= 1000)
   }
 
   @Test func badRequestsAreTypedErrors() throws {

@@ -19,10 +19,12 @@ struct OutboxListCommand {
     do {
       let outbox = try Store.open(at: path, isReadOnly: true).outbox
       let counts = try outbox.counts()
-      let pending = try outbox.pendingEntries(limit: limit).map {
-        row($0.entry, "\($0.phase)", $0.attempts, $0.lastError)
+      let pending = try outbox.pendingEntries(limit: limit).map { pending in
+        row(pending.id, try? pending.entry.get(), "\(pending.phase)", pending.attempts, pending.lastError)
       }
-      let dead = try outbox.deadEntries(limit: limit).map { row($0.entry, "dead", $0.attempts, $0.reason) }
+      let dead = try outbox.deadEntries(limit: limit).map { letter in
+        row(letter.entry.id, letter.entry, "dead", letter.attempts, letter.reason)
+      }
       if !(pending + dead).isEmpty {
         let header = ["SEQ", "STATE", "TRIES", "CREATED", "KIND", "LANE", "BYTES", "FILES", "LAST ERROR"]
         output.table([header] + pending + dead, right: [0, 2, 6, 7])
@@ -33,11 +35,16 @@ struct OutboxListCommand {
     }
   }
 
-  private func row(_ entry: OutboxEntry, _ state: String, _ tries: Int, _ error: String) -> [String] {
-    [
-      "\(entry.id)", state, "\(tries)", timestamp(entry.createdAt), printable(entry.kind, limit: 24),
-      printable(entry.lane, limit: 24), "\(entry.payload.count)", "\(entry.attachments.count)",
-      printable(error, limit: 60),
-    ]
+  /// A line of the table; an entry that cannot be read has its reason, and no details.
+  private func row(
+    _ id: EntryID, _ entry: OutboxEntry?, _ state: String, _ tries: Int, _ error: String
+  ) -> [String] {
+    let details = entry.map { entry in
+      [
+        timestamp(entry.createdAt), printable(entry.kind, limit: 24), printable(entry.lane, limit: 24),
+        "\(entry.payload.count)", "\(entry.attachments.count)",
+      ]
+    }
+    return ["\(id)", state, "\(tries)"] + (details ?? ["?", "?", "?", "?", "?"]) + [printable(error, limit: 60)]
   }
 }

@@ -112,7 +112,7 @@ enum FieldTable {
 
   private static func decodeFields(_ table: Span<UInt8>, depth: Int) throws(Malformed) -> [FieldMap.Field] {
     guard depth < depthLimit else { throw Malformed("its values nest too deep") }
-    let count = Int(try table.load(UInt32.self, at: 0))
+    let count = Int(clamping: try table.load(UInt32.self, at: 0))
     guard count <= (table.count - 4) / 16 else { throw Malformed("it claims more fields than it holds") }
     var fields: [FieldMap.Field] = []
     fields.reserveCapacity(count)
@@ -121,7 +121,7 @@ enum FieldTable {
     for index in 0..<count {
       let entry = 4 + 16 * index
       let name = try table.slice(
-        Int(try table.load(UInt32.self, at: entry)), Int(try table.load(UInt16.self, at: entry + 4)))
+        Int(clamping: try table.load(UInt32.self, at: entry)), Int(try table.load(UInt16.self, at: entry + 4)))
       let (value, length) = try decodeValue(table, entry: entry, depth: depth)
       unclaimed -= name.count + length
       guard unclaimed >= 0 else { throw Malformed("its parts overlap") }
@@ -146,7 +146,7 @@ enum FieldTable {
     case .date: return (.date(milliseconds: Int64(bitPattern: bits)), 0)
     case .string, .bytes, .array, .map: break
     }
-    let bytes = try table.slice(Int(UInt32(truncatingIfNeeded: bits)), Int(bits >> 32))
+    let bytes = try table.slice(Int(clamping: UInt32(truncatingIfNeeded: bits)), Int(clamping: bits >> 32))
     switch tag {
     case .string: return (.string(try bytes.text()), bytes.count)
     case .array: return (.array(try decodeFields(bytes, depth: depth + 1).map(\.value)), bytes.count)

@@ -106,11 +106,13 @@ struct AttachmentFolder: Sendable {
   func collectOrphans(_ isKept: (AttachmentID) throws -> Bool) throws {
     guard FileSystem.exists(path) else { return }
     for name in try FileSystem.names(in: path) {
+      // What has another name is not ours to remove.
+      guard let id = AttachmentID(fileName: name.hasSuffix(".part") ? String(name.dropLast(5)) : name) else { continue }
       let file = "\(path)/\(name)"
       do {
         let handle = try File(file, .read)
         guard try handle.lock(waiting: false) else { continue }
-        if let id = AttachmentID(fileName: name), try isKept(id) { continue }
+        if try isKept(id) { continue }
         try FileSystem.removeFile(file)
       } catch let error as StoreError where error.code == .notFound {
         continue  // Its writer has removed or renamed it meanwhile.

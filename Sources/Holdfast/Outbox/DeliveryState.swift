@@ -120,10 +120,12 @@ extension DeliveryState {
 }
 
 extension Duration {
-  /// Whole milliseconds, rounded up, so that a wait is never cut short.
+  /// The longest wait that is reckoned with; keeps sums of times far from overflow.
+  static let longestWait = Duration.seconds(10 * 365 * 86_400)
+
+  /// Whole milliseconds, rounded up, so that a wait is never cut short; from zero to ``longestWait``.
   var milliseconds: Int64 {
-    let (seconds, attoseconds) = components
-    guard seconds < Int64.max / 2000 else { return Int64.max / 2 }
+    let (seconds, attoseconds) = min(max(self, .zero), Self.longestWait).components
     return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
   }
 }

@@ -89,7 +89,8 @@ final class Drain<Sender: OutboxSender>: Sendable {
   /// Suspends until there is a signal, the next entry is due, or it is time to look at what other processes did.
   private func rest(until date: Int64?) async {
     let time = outbox.time
-    let pause = date.map { min(options.pollInterval, .milliseconds(max(0, $0 - time.now()))) } ?? options.pollInterval
+    let interval = max(10, options.pollInterval.milliseconds)
+    let pause = Duration.milliseconds(date.map { min(interval, max(0, $0 - time.now())) } ?? interval)
     let timer = Task { [wakeUp = outbox.wakeUp] in
       do { try await time.sleep(pause) } catch { return }
       wakeUp.signal()

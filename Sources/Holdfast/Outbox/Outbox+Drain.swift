@@ -62,11 +62,13 @@ extension Outbox {
       throw StoreError(
         .invalidOption, "A drain with a concurrency of \(options.concurrency) sends nothing; use 1 or more.")
     }
+    try environment.requireWritable()
     let lock = try File("\(environment.path)/outbox.lock", .lock)
     guard try lock.lock(waiting: false) else {
       throw StoreError(
         .busy, "Another drain of \(environment.path) is running, in this or another process; leave it to that one.")
     }
+    defer { lock.unlock() }
     let epoch = try await environment.write { transaction in try recover(in: &transaction) }
     try folder.collectOrphans { id in
       try environment.read { transaction in
@@ -78,6 +80,5 @@ extension Outbox {
     } onCancel: {
       wakeUp.signal()
     }
-    _ = lock
   }
 }

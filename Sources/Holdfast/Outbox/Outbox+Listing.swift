@@ -12,8 +12,10 @@ public struct PendingEntry: Sendable {
     case held
   }
 
-  /// The entry.
-  public let entry: OutboxEntry
+  /// The number of the entry.
+  public let id: EntryID
+  /// The entry, or why it cannot be read.
+  public let entry: Result<OutboxEntry, StoreError>
   /// What it is doing.
   public let phase: Phase
   /// How often it may have reached the server; above zero, a repeat is possible.
@@ -47,20 +49,31 @@ extension Outbox {
   ///
   /// - Parameter limit: How many at most; each is copied out of the file.
   /// - Returns: The entries, of one snapshot.
-  /// - Throws: `corruptRecord` if an entry is unreadable.
+  /// - Throws: `damaged` or `io` if the file cannot be read. An entry that cannot be read is listed as such.
   public func pendingEntries(limit: Int) throws -> [PendingEntry] {
     try environment.read { transaction in
       var found: [PendingEntry] = []
       var cursor = try transaction.cursor(in: entries)
       while found.count < limit, try cursor.next() {
         let id = try EntryID(key: cursor.key, at: 0, of: entries)
-        let entry = try OutboxEntry(decoding: cursor.value, id: id, attachmentsIn: folder)
-        guard let state = try state(of: id, in: transaction) else {
-          throw StoreError(.corruptRecord, "The outbox entry \(id) has no state; restore a copy of the store.")
-        }
-        found.append(PendingEntry(entry, state))
+        found.append(try pendingEntry(id, cursor.value, in: transaction))
       }
       return found
+    }
+  }
+
+  private func pendingEntry(
+    _ id: EntryID, _ bytes: Span<UInt8>, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> PendingEntry {
+    do throws(StoreError) {
+      guard let state = try state(of: id, in: transaction) else {
+        throw StoreError(.corruptRecord, "The outbox entry \(id) has no state; it is held.")
+      }
+      return PendingEntry(id, .success(try OutboxEntry(decoding: bytes, id: id, attachmentsIn: folder)), state)
+    } catch  where error.code == .corruptRecord {
+      var state = DeliveryState(notBefore: 0)
+      state.hold(error.message)
+      return PendingEntry(id, .failure(error), state)
     }
   }
 
@@ -83,7 +96,8 @@ extension Outbox {
 }
 
 extension PendingEntry {
-  init(_ entry: OutboxEntry, _ state: DeliveryState) {
+  init(_ id: EntryID, _ entry: Result<OutboxEntry, StoreError>, _ state: DeliveryState) {
+    self.id = id
     self.entry = entry
     phase =
       switch state.phase {

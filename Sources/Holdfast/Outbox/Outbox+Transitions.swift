@@ -14,8 +14,9 @@ extension Outbox {
   /// Only whoever holds the drain's lock may call it.
   func recover(in transaction: inout WriteTransaction) throws(StoreError) -> UInt64 {
     let now = time.now()
-    for id in try ids(in: running, at: 8, limit: .max, transaction.reader) {
-      guard var state = try state(of: id, in: transaction.reader), state.phase == .inFlight else { continue }
+    for key in try keys(of: .all, in: running, limit: .max, transaction.reader) {
+      let id = try EntryID(key: key.span, at: 8, of: running)
+      guard var state = try soundState(of: id, in: &transaction), state.phase == .inFlight else { continue }
       state.recover(at: now)
       try set(state, of: id, in: &transaction)
       try transaction.set([], forKey: dueKey(now, id), in: due)
@@ -32,11 +33,14 @@ extension Outbox {
   ) throws(StoreError) -> [Claim] {
     let range = KeyRange(upper: .excluded(dueKey(time.now() + 1, EntryID(rawValue: 0))))
     var claims: [Claim] = []
-    for id in try ids(in: due, at: 8, limit: limit, over: range, transaction.reader) {
-      guard var state = try state(of: id, in: transaction.reader) else {
-        throw StoreError(.corruptRecord, "The outbox entry \(id) is due but has no state; restore a copy of the store.")
+    for key in try keys(of: range, in: due, limit: limit, transaction.reader) {
+      let id = try EntryID(key: key.span, at: 8, of: due)
+      try transaction.remove(key, in: due)
+      guard var state = try soundState(of: id, in: &transaction) else {
+        events.append(.held(id, reason: Self.unreadableState))
+        continue
       }
-      try transaction.remove(dueKey(state.notBefore, id), in: due)
+      guard state.phase == .waiting else { continue }
       do throws(StoreError) {
         guard let entry = try entry(id, in: transaction.reader) else {
           throw StoreError(.corruptRecord, "The outbox entry \(id) is gone, but its state is there.")
@@ -102,7 +106,7 @@ extension Outbox {
   func nextDue(in transaction: borrowing ReadTransaction) throws(StoreError) -> Int64? {
     var cursor = try transaction.cursor(in: due)
     guard try cursor.next() else { return nil }
-    return Int64(try EntryID(key: cursor.key, at: 0, of: due).rawValue)
+    return Int64(clamping: try EntryID(key: cursor.key, at: 0, of: due).rawValue)
   }
 
   /// Takes an entry out of the live set and lets the next of its lane go.
@@ -111,7 +115,7 @@ extension Outbox {
     try transaction.remove(entry.id.key, in: states)
     try transaction.remove(laneKey(entry.lane, entry.id), in: lanes)
     guard let next = try head(ofLane: entry.lane, in: transaction.reader),
-      let state = try state(of: next, in: transaction.reader), state.phase == .waiting
+      let state = try soundState(of: next, in: &transaction), state.phase == .waiting
     else { return }
     try transaction.set([], forKey: dueKey(state.notBefore, next), in: due)
   }
@@ -124,15 +128,29 @@ extension Outbox {
     }
   }
 
-  private func ids(
-    in database: Database, at offset: Int, limit: Int, over range: KeyRange = .all,
-    _ transaction: borrowing ReadTransaction
-  ) throws(StoreError) -> [EntryID] {
-    var found: [EntryID] = []
-    var cursor = try transaction.cursor(in: database, over: range)
-    while found.count < limit, try cursor.next() {
-      found.append(try EntryID(key: cursor.key, at: offset, of: database))
+  private static let unreadableState = "its state cannot be read, so nobody knows whether it was sent"
+
+  /// The state of an entry; where it is missing or unreadable, the entry is held, and the others go on.
+  private func soundState(
+    of id: EntryID, in transaction: inout WriteTransaction
+  ) throws(StoreError) -> DeliveryState? {
+    do throws(StoreError) {
+      if let state = try state(of: id, in: transaction.reader) { return state }
+    } catch  where error.code == .corruptRecord {
+      // Taken care of below.
     }
+    var state = DeliveryState(notBefore: time.now())
+    state.hold(Self.unreadableState)
+    try set(state, of: id, in: &transaction)
+    return nil
+  }
+
+  private func keys(
+    of range: KeyRange, in database: Database, limit: Int, _ transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    var cursor = try transaction.cursor(in: database, over: range)
+    while found.count < limit, try cursor.next() { found.append([UInt8](copying: cursor.key)) }
     return found
   }
 }

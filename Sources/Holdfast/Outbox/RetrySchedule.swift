@@ -37,9 +37,10 @@ public struct RetrySchedule: Sendable, Hashable {
   ///   - random: Where the jitter comes from.
   /// - Returns: A duration between ``floor`` and the bound of that failure.
   public func delay(afterFailure n: Int, using random: inout some RandomNumberGenerator) -> Duration {
-    var bound = base
+    let cap = cap.milliseconds
+    var bound = base.milliseconds
     for _ in 1..<max(1, n) where bound < cap { bound *= 2 }
-    let limit = max(0, min(bound, cap).milliseconds)
-    return max(floor, .milliseconds(Int64.random(in: 0...limit, using: &random)))
+    let jittered = Int64.random(in: 0...min(bound, cap), using: &random)
+    return .milliseconds(max(floor.milliseconds, jittered))
   }
 }
