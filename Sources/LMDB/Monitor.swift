@@ -8,7 +8,8 @@
 
 /// State behind a mutex with one condition to wait on.
 ///
-/// The standard library's `Mutex` has no way to wait for a change; this is that, and nothing more.
+/// The standard library's `Mutex` has no way to wait for a change; this is that, and nothing more. It is also seen by
+/// the thread sanitizer, which on Linux does not see into `Mutex` and reports races where there are none.
 @safe
 package final class Monitor<State>: @unchecked Sendable {
   // Sendable: `state` is touched only between lock and unlock.

@@ -1,6 +1,6 @@
 import Foundation
 import Holdfast
-import Synchronization
+import LMDB
 import TestSupport
 import Testing
 
@@ -19,13 +19,13 @@ import Testing
     let attachments = try files.map { try store.outbox.stage($0.0, name: $0.1, mediaType: "image/png") }
     let request = try OutboxRequest(operation, lane: "l", attachments: attachments)
     try await store.write { t in _ = try store.outbox.enqueue(request, in: &t) }
-    let events = Mutex<[OutboxEvent]>([])
+    let events = Monitor<[OutboxEvent]>([])
     try await store.outbox.drain(
       with: HTTPSender(baseURL: server.url, timeout: .seconds(20), headers: headers),
       options: .init(
         schedule: RetrySchedule(base: .milliseconds(1), floor: .zero),
-        onEvent: { event in events.withLock { $0.append(event) } }))
-    return (try server.requests(), events.withLock { $0 })
+        onEvent: { event in events.update { $0.append(event) } }))
+    return (try server.requests(), events.update { $0 })
   }
 
   private static let created = "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"

@@ -1,6 +1,5 @@
 import Foundation
 import LMDB
-import Synchronization
 import TestSupport
 import Testing
 
@@ -86,14 +85,14 @@ import Testing
       _ = try store.outbox.enqueue(
         OutboxRequest(kind: "k", lane: "l", payload: [], attachments: [image]), in: &t)
     }
-    let files = Mutex<[Int]>([])
+    let files = Monitor<[Int]>([])
     let sender = ScriptedSender { entry, _ in
       let data = try Data(contentsOf: URL(fileURLWithPath: entry.attachments[0].path))
-      files.withLock { $0.append(data.count) }
+      files.update { $0.append(data.count) }
       return .delivered(reply: [])
     }
     try await store.outbox.drain(with: sender)
-    #expect(files.withLock { $0 } == [3])
+    #expect(files.update { $0 } == [3])
   }
 
   @Test func anAttachmentWithoutACommitIsRemovedAtOnce() throws {

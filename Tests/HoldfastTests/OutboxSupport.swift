@@ -1,10 +1,10 @@
-import Synchronization
+import LMDB
 
 @testable import Holdfast
 
 /// Answers each attempt by script, and keeps a record of what it was asked to send.
 final class ScriptedSender: OutboxSender {
-  private let attempts = Mutex<[OutboxEntry]>([])
+  private let attempts = Monitor<[OutboxEntry]>([])
   private let script: @Sendable (OutboxEntry, Int) async throws -> SendOutcome
 
   /// - Parameter script: Gets the entry and how often it has been sent, from 1.
@@ -13,10 +13,10 @@ final class ScriptedSender: OutboxSender {
     self.script = script
   }
 
-  var sent: [OutboxEntry] { attempts.withLock { $0 } }
+  var sent: [OutboxEntry] { attempts.update { $0 } }
 
   func send(_ entry: OutboxEntry) async throws -> SendOutcome {
-    let count = attempts.withLock { attempts in
+    let count = attempts.update { attempts in
       attempts.append(entry)
       return attempts.count { $0.id == entry.id }
     }
@@ -26,18 +26,18 @@ final class ScriptedSender: OutboxSender {
 
 /// A clock that jumps to the end of each sleep.
 final class TestTime: Sendable {
-  private let clock = Mutex<Int64>(1_000_000)
-  private let naps = Mutex<[Duration]>([])
+  private let clock = Monitor<Int64>(1_000_000)
+  private let naps = Monitor<[Duration]>([])
 
-  var sleeps: [Duration] { naps.withLock { $0 } }
+  var sleeps: [Duration] { naps.update { $0 } }
 
   var time: SystemTime {
     SystemTime(
-      now: { self.clock.withLock { $0 } },
+      now: { self.clock.update { $0 } },
       sleep: { duration in
         try Task.checkCancellation()
-        self.naps.withLock { $0.append(duration) }
-        self.clock.withLock { $0 += duration.milliseconds }
+        self.naps.update { $0.append(duration) }
+        self.clock.update { $0 += duration.milliseconds }
       })
   }
 }

@@ -1,5 +1,4 @@
 import LMDB
-import Synchronization
 import TestSupport
 import Testing
 
@@ -82,37 +81,37 @@ import Testing
     let store = try open()
     try store.enqueue(["1", "2"], lane: "a")
     try store.enqueue(["x"], lane: "b")
-    let calls = Mutex(0)
+    let calls = Monitor(0)
     let state = store.state
     let hooks = OutboxHooks(onCommit: { entry, _, t in
       try state.update(StateKey(type: "seen", id: entry.text), ["yes": true], in: &t)
       if entry.text == "1" {
-        calls.withLock { $0 += 1 }
+        calls.update { $0 += 1 }
         throw Refusal()
       }
     })
-    let events = Mutex<[OutboxEvent]>([])
+    let events = Monitor<[OutboxEvent]>([])
     let sender = ScriptedSender()
     try await store.outbox.drain(
-      with: sender, hooks: hooks, options: .init(onEvent: { event in events.withLock { $0.append(event) } }))
-    #expect(calls.withLock { $0 } == 3)
+      with: sender, hooks: hooks, options: .init(onEvent: { event in events.update { $0.append(event) } }))
+    #expect(calls.update { $0 } == 3)
     #expect(
       sender.sent.map(\.text).sorted() == ["1", "x"], "a held head keeps its lane waiting, and is not sent again")
     #expect(try state.merged(["seen:1"]).isEmpty)
     #expect(try state.merged(["seen:x"]) == ["yes": true])
-    #expect(events.withLock { $0 }.contains { if case .held(let id, _) = $0 { id.rawValue == 1 } else { false } })
+    #expect(events.update { $0 }.contains { if case .held(let id, _) = $0 { id.rawValue == 1 } else { false } })
   }
 
   @Test func aHookThatThrowsOnceRunsItsEffectsOnce() async throws {
     struct Refusal: Error {}
     let store = try open()
     try store.enqueue(["1"])
-    let calls = Mutex(0)
+    let calls = Monitor(0)
     let state = store.state
     let hooks = OutboxHooks(onCommit: { _, _, t in
       let count = try state.merged(["count:x"], in: t.reader)["n"]?.intValue ?? 0
       try state.update("count:x", ["n": .int(count + 1)], in: &t)
-      if calls.withLock({ calls in
+      if calls.update({ calls in
         calls += 1
         return calls == 1
       }) {
@@ -150,13 +149,13 @@ import Testing
     let store = try open()
     try store.enqueue(["1"])
     let start = time.time.now()
-    let sent = Mutex<[Int64]>([])
+    let sent = Monitor<[Int64]>([])
     let sender = ScriptedSender { [time] _, count in
-      sent.withLock { $0.append(time.time.now() - start) }
+      sent.update { $0.append(time.time.now() - start) }
       return count == 1 ? .transient(reason: "http 503", retryAfter: .seconds(120)) : .delivered(reply: [])
     }
     try await store.outbox.drain(with: sender, options: .init(pollInterval: .seconds(10_000)))
-    let times = sent.withLock { $0 }
+    let times = sent.update { $0 }
     #expect(times.count == 2 && times[1] >= 120_000)
   }
 
@@ -174,15 +173,15 @@ import Testing
   @Test func oneDrainAtATime() async throws {
     let store = try open()
     try store.enqueue(["1"])
-    let refusal = Mutex<StoreError?>(nil)
+    let refusal = Monitor<StoreError?>(nil)
     let sender = ScriptedSender { _, _ in
       do { try await store.outbox.drain(with: ScriptedSender()) } catch let error as StoreError {
-        refusal.withLock { $0 = error }
+        refusal.update { $0 = error }
       }
       return .delivered(reply: [])
     }
     try await store.outbox.drain(with: sender)
-    #expect(refusal.withLock { $0?.code } == .busy)
+    #expect(refusal.update { $0?.code } == .busy)
     try await store.outbox.drain(with: sender)
   }
 

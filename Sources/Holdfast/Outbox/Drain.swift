@@ -1,5 +1,4 @@
 import LMDB
-import Synchronization
 
 /// The loop behind ``Outbox/drain(with:hooks:options:)``.
 ///
@@ -28,7 +27,7 @@ final class Drain<Sender: OutboxSender>: Sendable {
   private let hooks: OutboxHooks
   private let options: Outbox.DrainOptions
   private let epoch: UInt64
-  private let finished = Mutex<[Finished]>([])
+  private let finished = Monitor<[Finished]>([])
 
   init(
     _ outbox: Outbox, _ sender: Sender, _ hooks: OutboxHooks, _ options: Outbox.DrainOptions, epoch: UInt64
@@ -75,12 +74,12 @@ final class Drain<Sender: OutboxSender>: Sendable {
     } catch {
       outcome = .transient(reason: "the sender threw: \(error)")
     }
-    finished.withLock { $0.append(Finished(claim: claim, outcome: outcome)) }
+    finished.update { $0.append(Finished(claim: claim, outcome: outcome)) }
     outbox.wakeUp.signal()
   }
 
   private func takeFinished() -> [Finished] {
-    finished.withLock { finished in
+    finished.update { finished in
       defer { finished = [] }
       return finished
     }

@@ -1,4 +1,4 @@
-import Synchronization
+import LMDB
 
 /// Wakes one waiting task. A signal that comes while nobody waits is kept; several are one.
 final class WakeUp: Sendable {
@@ -7,10 +7,10 @@ final class WakeUp: Sendable {
     var waiter: CheckedContinuation<Void, Never>?
   }
 
-  private let state = Mutex(State())
+  private let state = Monitor(State())
 
   func signal() {
-    let waiter = state.withLock { state in
+    let waiter = state.update { state in
       defer { state.waiter = nil }
       if state.waiter == nil { state.isSignalled = true }
       return state.waiter
@@ -21,7 +21,7 @@ final class WakeUp: Sendable {
   /// Suspends until there is a signal, and takes it.
   func wait() async {
     await withCheckedContinuation { continuation in
-      let isSignalled = state.withLock { state in
+      let isSignalled = state.update { state in
         if !state.isSignalled { state.waiter = continuation }
         defer { state.isSignalled = false }
         return state.isSignalled
