@@ -31,27 +31,47 @@ extension Environment {
     if options.mode == .createIfMissing { try FileSystem.makeDirectory(path) }
     let directory = try File(path, .directory)
     let path = try FileSystem.canonicalPath(path)
-    return try Registry.shared.withLock { registry throws(StoreError) in
-      // Keeps out the other processes that open or make this file now.
-      _ = try directory.lock(waiting: true)
-      try makeDataFile(in: path, directory, options.mode)
-      let file = try checkedDataFile(in: path)
-      let names = Set(databases)
-      if let environment = try registry.environment(of: file, at: path, options: options, databases: names) {
-        return environment
+    guard options.allowsNetworkFileSystem || !FileSystem.isOnNetwork(path) else {
+      throw StoreError(
+        .invalidOption,
+        "\(path) is on a network file system, where LMDB's locks and map are not reliable; choose a local directory, or "
+          + "set `allowsNetworkFileSystem` if only one machine ever uses it.")
+    }
+    let names = Set(databases)
+    while true {
+      let environment = try Registry.shared.withLock { registry throws(StoreError) in
+        try open(path, directory, names, options, &registry)
       }
-      let raw = unsafe try openHandle(path, options)
-      do throws(StoreError) {
-        let id = registry.nextID()
-        let handles = unsafe try openDatabases(names, of: raw, id, path, options.mode)
-        let handle = unsafe Registry.Handle(raw, of: file, options: options, databases: names)
-        let environment = Environment(handle, id: id, path: path, options: options, databases: handles)
-        registry.add(handle, for: environment)
-        return environment
-      } catch {
-        unsafe mdb_env_close(raw)
-        throw error
-      }
+      guard environment.snapshots.isPoisoned else { return environment }
+      // Its failure is no reason not to start anew, once its transactions are gone.
+      try environment.close()
+    }
+  }
+
+  private static func open(
+    _ path: String, _ directory: borrowing File, _ names: Set<String>, _ options: Options,
+    _ registry: inout Registry
+  ) throws(StoreError) -> Environment {
+    // Keeps out the other processes that open, make or replace this file now.
+    _ = try directory.lock(waiting: true)
+    defer { directory.unlock() }
+    try makeDataFile(in: path, directory, options.mode)
+    let (file, header) = try checkedDataFile(in: path)
+    if let environment = try registry.environment(of: file, at: path, options: options, databases: names) {
+      return environment
+    }
+    let raw = unsafe try openHandle(path, options)
+    do throws(StoreError) {
+      let id = registry.nextID()
+      let handles = unsafe try openDatabases(names.sorted(), of: raw, id, path, options.mode)
+      let handle = unsafe Registry.Handle(
+        raw, of: file, pageSize: header.pageSize, options: options, databases: names)
+      let environment = Environment(handle, id: id, path: path, databases: handles)
+      registry.add(handle, for: environment)
+      return environment
+    } catch {
+      unsafe mdb_env_close(raw)
+      throw error
     }
   }
 
@@ -78,7 +98,7 @@ extension Environment {
   }
 
   /// Checks what LMDB takes for granted, before it maps the file.
-  private static func checkedDataFile(in path: String) throws(StoreError) -> File.Identity {
+  static func checkedDataFile(in path: String) throws(StoreError) -> (File.Identity, FileHeader) {
     let data = "\(path)/data.mdb"
     guard !FileSystem.isSymbolicLink(data) else {
       throw StoreError(.invalidOption, "\(data) is a symbolic link; open the directory it points into.")
@@ -91,8 +111,7 @@ extension Environment {
       throw StoreError(
         .invalidOption, "\(data) has a second name (a hard link), under which it would be locked apart; remove that.")
     }
-    _ = try FileHeader(reading: file, path: data)
-    return try file.identity()
+    return (try file.identity(), try FileHeader(reading: file, path: data))
   }
 
   private static func createHandle() throws(StoreError) -> OpaquePointer {
@@ -109,19 +128,14 @@ extension Environment {
     return unsafe raw
   }
 
-  private static func openHandle(_ path: String, _ options: Options) throws(StoreError) -> OpaquePointer {
+  static func openHandle(_ path: String, _ options: Options) throws(StoreError) -> OpaquePointer {
     let raw = unsafe try createHandle()
-    var flags = MDB_NOTLS
-    if options.mode == .readOnly { flags |= MDB_RDONLY }
-    switch options.durability {
-    case .full: break
-    case .relaxed: flags |= MDB_NOMETASYNC
-    case .unsafeNoSync: flags |= MDB_NOSYNC
-    }
+    var flags = UInt32(MDB_NOTLS) | options.durability.flags
+    if options.mode == .readOnly { flags |= UInt32(MDB_RDONLY) }
     unsafe mdb_env_set_maxdbs(raw, MDB_dbi(Options.databaseLimit))
     unsafe mdb_env_set_maxreaders(raw, UInt32(options.readerLimit))
     unsafe mdb_env_set_mapsize(raw, options.fittingMapSize())
-    let code = unsafe mdb_env_open(raw, path, UInt32(flags), 0o600)
+    let code = unsafe mdb_env_open(raw, path, flags, 0o600)
     guard code == MDB_SUCCESS else {
       unsafe mdb_env_close(raw)
       throw .lmdb(code, "cannot open the environment in \(path)")
@@ -133,8 +147,8 @@ extension Environment {
     return unsafe raw
   }
 
-  private static func openDatabases(
-    _ names: Set<String>, of raw: OpaquePointer, _ id: EnvironmentID, _ path: String, _ mode: Options.Mode
+  static func openDatabases(
+    _ names: [String], of raw: OpaquePointer, _ id: EnvironmentID, _ path: String, _ mode: Options.Mode
   ) throws(StoreError) -> [String: Database] {
     let isReadOnly = mode == .readOnly
     var pointer: OpaquePointer?
@@ -143,6 +157,10 @@ extension Environment {
       throw .lmdb(begun, "cannot open the databases of \(path)")
     }
     var databases: [String: Database] = [:]
+    var main: MDB_dbi = 0
+    // Gives LMDB the order of the main database, without which it cannot walk it.
+    _ = unsafe mdb_dbi_open(transaction, nil, 0, &main)
+    // In the order given, so that the same names get the same handles when the file is opened again.
     for name in names {
       var handle: MDB_dbi = 0
       var flags: UInt32 = 0
@@ -172,6 +190,9 @@ extension Environment.Options {
     }
     try require(mapSize >= 64 << 10, "A `mapSize` of \(mapSize) bytes is too small; use at least 64 KiB.")
     try require(
+      mapSizeLimit >= mapSize, "A `mapSizeLimit` of \(mapSizeLimit) bytes is less than the `mapSize` of \(mapSize).")
+    try require(waitLimit >= .zero, "A `waitLimit` of \(waitLimit) is negative; use zero or more.")
+    try require(
       (1...65_536).contains(readerLimit), "A `readerLimit` of \(readerLimit) is out of range; use 1 to 65536.")
     try require(
       databases.count <= Self.databaseLimit,
@@ -182,17 +203,8 @@ extension Environment.Options {
       "The name of a database is empty, too long or has a NUL in it; use 1 to 511 bytes of text.")
   }
 
-  /// The map size rounded up to 64 KiB, or the largest half of it that the address space has room for.
+  /// The map size, or the largest below it that the address space has room for.
   fileprivate func fittingMapSize() -> Int {
-    var size = (mapSize + 0xFFFF) & ~0xFFFF
-    while size > 64 << 20 {
-      let probe = unsafe mmap(nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0)
-      if unsafe probe != MAP_FAILED {
-        unsafe munmap(probe, size)
-        break
-      }
-      size = (size / 2 + 0xFFFF) & ~0xFFFF
-    }
-    return size
+    AddressSpace.available(mapSize, atLeast: min(mapSize, 64 << 20)) ?? AddressSpace.rounded(mapSize)
   }
 }

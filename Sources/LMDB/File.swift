@@ -123,6 +123,11 @@ package struct File: ~Copyable, Sendable {
     }
     return true
   }
+
+  /// Gives the lock back.
+  package borrowing func unlock() {
+    _ = flock(descriptor, LOCK_UN)
+  }
 }
 
 extension File.Identity {
