@@ -6,7 +6,8 @@ extension Environment {
     try snapshots.checkUsable()
     let check = health.nextCheck(isCheap: options.durability == .unsafeNoSync)
     if check != .nothing, !health.isLockFileInPlace {
-      snapshots.poison(because: "somebody replaced its lock.mdb, and with it the lock that keeps out other writers", nil)
+      snapshots.poison(
+        because: "somebody replaced its lock.mdb, and with it the lock that keeps out other writers", nil)
       try snapshots.checkUsable()
     }
     if check == .everything { unsafe mdb_reader_check(snapshots.raw, nil) }

@@ -116,7 +116,8 @@ extension Environment {
   @unsafe
   func freePages(in transaction: OpaquePointer) throws(StoreError) -> Int {
     var pages = 0
-    unsafe try forEach(of: Database(name: "the list of free pages", handle: 0, owner: id), in: transaction) { _, value in
+    unsafe try forEach(of: Database(name: "the list of free pages", handle: 0, owner: id), in: transaction) {
+      _, value in
       pages += value.word(at: 0)
     }
     return pages

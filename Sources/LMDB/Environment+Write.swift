@@ -74,10 +74,10 @@ extension Environment {
       var doom: StoreError?
       do {
         return try attempt(durability, &actions, &doom, body)
-      } catch where doom?.underlying == MDB_MAP_FULL && growths < 8 {
+      } catch  where doom?.underlying == MDB_MAP_FULL && growths < 8 {
         growths += 1
         try grow(by: 1 << growths)
-      } catch where doom?.underlying == MDB_MAP_RESIZED && growths < 8 {
+      } catch  where doom?.underlying == MDB_MAP_RESIZED && growths < 8 {
         growths += 1
         try adoptGrowthAsWriter()
       }

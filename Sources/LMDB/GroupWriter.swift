@@ -16,6 +16,8 @@ final class GroupWriter: Sendable {
 
   struct State {
     var requests: [WriteRequest] = []
+    /// Whether the thread is committing what it has fetched.
+    var isBusy = false
     var isRunning = false
     var isStopped = false
   }
@@ -31,6 +33,12 @@ final class GroupWriter: Sendable {
     }
     if mustStart { start() }
   }
+
+  /// How many requests the thread has not fetched yet.
+  var pending: Int { state.update { $0.requests.count } }
+
+  /// Whether the thread is committing what it has fetched.
+  var isBusy: Bool { state.update { $0.isBusy } }
 
   /// Lets the thread end once it has committed what it was given. Does not wait: the caller may be the thread itself.
   func stop() {
@@ -80,6 +88,7 @@ final class GroupWriter: Sendable {
         _ = state.wait(atMost: .microseconds(100)) { $0.requests.count >= size || $0.isStopped ? () : nil }
       }
       return state.wait { state in
+        state.isBusy = !state.requests.isEmpty
         if state.requests.isEmpty { return state.isStopped ? .some(nil) : nil }
         let group = Array(state.requests.prefix(GroupWriter.groupLimit))
         state.requests.removeFirst(group.count)

@@ -1,7 +1,8 @@
 import Foundation
-@testable import LMDB
 import Synchronization
 import Testing
+
+@testable import LMDB
 
 @Suite struct GrowthTests {
   let scratch = Scratch()
