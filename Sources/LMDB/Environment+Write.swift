@@ -62,13 +62,9 @@ extension Environment {
     _ body: (inout WriteTransaction) throws -> R
   ) throws -> R {
     try prepareToWrite()
-    let flags = options.durability.flags ^ durability.flags
-    if flags != 0 { unsafe mdb_env_set_flags(snapshots.raw, flags, durability.flags & flags != 0 ? 1 : 0) }
-    defer {
-      if flags != 0, !snapshots.isForked {
-        unsafe mdb_env_set_flags(snapshots.raw, flags, durability.flags & flags != 0 ? 0 : 1)
-      }
-    }
+    let isOwn = durability == options.durability
+    if !isOwn { adopt(durability) }
+    defer { if !isOwn && !snapshots.isForked { adopt(options.durability) } }
     var growths = 0
     while true {
       var doom: StoreError?
@@ -82,6 +78,12 @@ extension Environment {
         try adoptGrowthAsWriter()
       }
     }
+  }
+
+  /// LMDB looks at these flags in the commit, and only the holder of the writer lock commits.
+  private func adopt(_ durability: Options.Durability) {
+    unsafe mdb_env_set_flags(snapshots.raw, UInt32(MDB_NOSYNC | MDB_NOMETASYNC), 0)
+    unsafe mdb_env_set_flags(snapshots.raw, durability.flags, 1)
   }
 
   private func attempt<R: ~Copyable>(
