@@ -39,9 +39,7 @@ extension Environment {
     }
     let names = Set(databases)
     while true {
-      let environment = try Registry.shared.withLock { registry throws(StoreError) in
-        try open(path, directory, names, options, &registry)
-      }
+      let environment = try open(path, directory, names, options)
       guard environment.snapshots.isPoisoned else { return environment }
       // Its failure is no reason not to start anew, once its transactions are gone.
       try environment.close()
@@ -49,29 +47,31 @@ extension Environment {
   }
 
   private static func open(
-    _ path: String, _ directory: borrowing File, _ names: Set<String>, _ options: Options,
-    _ registry: inout Registry
+    _ path: String, _ directory: borrowing File, _ names: Set<String>, _ options: Options
   ) throws(StoreError) -> Environment {
-    // Keeps out the other processes that open, make or replace this file now.
+    // Keeps out whoever else opens, makes or replaces this file now; before the registry, so that only they wait.
     _ = try directory.lock(waiting: true)
     defer { directory.unlock() }
     try makeDataFile(in: path, directory, options.mode)
-    let (file, header) = try checkedDataFile(in: path)
-    if let environment = try registry.environment(of: file, at: path, options: options, databases: names) {
-      return environment
-    }
-    let raw = unsafe try openHandle(path, options)
-    do throws(StoreError) {
-      let id = registry.nextID()
-      let handles = unsafe try openDatabases(names.sorted(), of: raw, id, path, options.mode)
-      let handle = unsafe Registry.Handle(
-        raw, of: file, pageSize: header.pageSize, options: options, databases: names)
-      let environment = Environment(handle, id: id, path: path, databases: handles)
-      registry.add(handle, for: environment)
-      return environment
-    } catch {
-      unsafe mdb_env_close(raw)
-      throw error
+    return try Registry.shared.withLock { registry throws(StoreError) in
+      let (file, header) = try checkedDataFile(in: path)
+      if let environment = try registry.environment(of: file, at: path, options: options, databases: names) {
+        return environment
+      }
+      let raw = unsafe try openHandle(path, options)
+      do throws(StoreError) {
+        let id = registry.nextID()
+        let handles = unsafe try openDatabases(names.sorted(), of: raw, id, path, options.mode)
+        let handle = unsafe Registry.Handle(
+          raw, of: file, pageSize: header.pageSize, options: options, databases: names)
+        try handle.holdDataFile(at: path)
+        let environment = Environment(handle, id: id, path: path, databases: handles)
+        registry.add(handle, for: environment)
+        return environment
+      } catch {
+        unsafe mdb_env_close(raw)
+        throw error
+      }
     }
   }
 
@@ -83,17 +83,14 @@ extension Environment {
     guard mode == .createIfMissing else {
       throw StoreError(.notFound, "There is no data.mdb in \(path); check the path, or open it with `createIfMissing`.")
     }
-    let workshop = "\(path)/.new-data"
-    try FileSystem.makeDirectory(workshop)
-    for name in ["data.mdb", "lock.mdb"] { try FileSystem.removeFile("\(workshop)/\(name)") }
+    let workshop = try Workshop("\(path)/.new-data")
     let raw = unsafe try createHandle()
-    let code = unsafe mdb_env_open(raw, workshop, UInt32(MDB_NOTLS), 0o600)
+    let code = unsafe mdb_env_open(raw, workshop.path, UInt32(MDB_NOTLS), 0o600)
     unsafe mdb_env_close(raw)
     guard code == MDB_SUCCESS else { throw .lmdb(code, "cannot make a new environment in \(path)") }
-    try File("\(workshop)/data.mdb", .read).synchronize()
-    try FileSystem.rename("\(workshop)/data.mdb", to: data)
-    try FileSystem.removeFile("\(workshop)/lock.mdb")
-    try FileSystem.removeDirectory(workshop)
+    try File(workshop.data, .read).synchronize()
+    try FileSystem.rename(workshop.data, to: data)
+    try workshop.remove()
     try directory.synchronize()
   }
 

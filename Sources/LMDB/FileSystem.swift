@@ -67,6 +67,13 @@ package enum FileSystem {
     return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
   }
 
+  /// The directory that holds what a path names.
+  package static func parent(of path: String) -> String {
+    let parts = path.split(separator: "/")
+    let parent = parts.dropLast().joined(separator: "/")
+    return path.hasPrefix("/") ? "/\(parent)" : parent.isEmpty ? "." : parent
+  }
+
   /// The names in a directory, without `.` and `..`, in no order.
   package static func names(in path: String) throws(StoreError) -> [String] {
     guard let directory = unsafe opendir(path) else { throw .posix(errno, "cannot list \(path)") }

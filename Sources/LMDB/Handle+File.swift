@@ -28,6 +28,29 @@ extension Registry.Handle {
     return limit.rlim_cur < rlim_t(status.st_size) + (1 << 20)
   }
 
+  /// Shows other processes that this one has the data file open.
+  ///
+  /// LMDB locks `lock.mdb`, which nobody else may open; its own test for being alone is hidden. So the data file
+  /// carries a lock of ours, shared by all who have it open.
+  func holdDataFile(at path: String) throws(StoreError) {
+    let file = try File("\(path)/data.mdb", .read)
+    _ = try file.lock(.shared, waiting: true)
+    dataFile = consume file
+  }
+
+  /// Takes the data file's lock alone.
+  ///
+  /// - Returns: `false` if another process has the file open.
+  func lockAlone() throws(StoreError) -> Bool {
+    guard let isAlone = try dataFile?.lock(.exclusive, waiting: false) else { return true }
+    // The kernel may have let go of the shared lock to try.
+    if !isAlone { share() }
+    return isAlone
+  }
+
+  /// Takes the data file's lock with others again.
+  func share() { _ = try? dataFile?.lock(.shared, waiting: true) }
+
   private var descriptor: Int32 {
     var descriptor: Int32 = -1
     unsafe mdb_env_get_fd(raw, &descriptor)

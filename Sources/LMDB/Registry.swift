@@ -52,16 +52,18 @@ struct Registry: ~Copyable, Sendable {
   mutating func close(_ handle: Handle) {
     guard let removed = handles[handle.file], removed === handle else { return }
     handles[handle.file] = nil
+    handle.dataFile = nil
     unsafe mdb_env_close(handle.raw)
   }
 
   /// An open LMDB handle, and how it was opened.
   @safe
   final class Handle: @unchecked Sendable {
-    // Sendable: `environment` is touched only under the registry's lock; `raw` and `file` change under it while nobody
+    // Sendable: `environment` is touched only under the registry's lock; `raw` and the files change under it while nobody
     // uses the environment; the rest is set once.
     var raw: OpaquePointer
     var file: File.Identity
+    var dataFile: File?
     let pageSize: Int
     let options: Environment.Options
     let databases: Set<String>

@@ -31,6 +31,9 @@ final class WriterLock: Sendable {
     }
   }
 
+  /// Whether this thread has the lock.
+  var isHeldByThisThread: Bool { owner.handOver { $0 == currentThread() } }
+
   /// Gives the lock to the next thread.
   func unlock() {
     owner.handOver { $0 = nil }
