@@ -28,7 +28,7 @@ enum FaultShim {
   }()
 
   /// The calls that can fail.
-  enum Call: Int32 { case dataWrite = 1, metaWrite = 2, flush = 3 }
+  enum Call: Int32, CaseIterable { case dataWrite = 1, metaWrite = 2, flush = 3 }
 
   /// Makes the next call of a kind fail, and those after it if `forever`; only in an exit test.
   static func fail(_ call: Call, with code: Int32, forever: Bool = false) {
@@ -36,6 +36,9 @@ enum FaultShim {
     let function = unsafe unsafeBitCast(symbol("fault_set"), to: Function.self)
     function(call.rawValue, code, forever ? 1 : 0)
   }
+
+  /// Kills the process in the next call of a kind, which does not happen.
+  static func kill(at call: Call) { fail(call, with: -1) }
 
   /// How many flushes there have been, by `fdatasync` and by writes to a descriptor that flushes.
   static var flushes: Int {
@@ -53,6 +56,7 @@ enum FaultShim {
     #include <dlfcn.h>
     #include <errno.h>
     #include <fcntl.h>
+    #include <signal.h>
     #include <sys/uio.h>
     #include <unistd.h>
     static int kind, code, always, flushes;
@@ -61,6 +65,7 @@ enum FaultShim {
     static int fails(int k) {
       if (k != kind) return 0;
       if (!always) kind = 0;
+      if (code == -1) kill(getpid(), SIGKILL);
       errno = code;
       return 1;
     }
