@@ -17,8 +17,8 @@ extension Environment {
     defer { writer.unlock() }
     try snapshots.checkUsable()
     let directory = try File(path, .directory)
-    guard try directory.lock(waiting: false) else { throw busy("another process opens it at this moment") }
-    guard try handle.lockAlone() else { throw busy("another process has it open") }
+    guard try directory.lock(.exclusive, atMost: options.waitLimit) else { throw busy("somebody opens it") }
+    guard try handle.lockAlone(atMost: options.waitLimit) else { throw busy("another process has it open") }
     defer { handle.share() }
     let isDone = try snapshots.withoutReaders(atMost: options.waitLimit) { () throws(StoreError) in
       let workshop = try Workshop("\(path)/.new-data")

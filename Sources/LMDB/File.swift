@@ -135,6 +135,24 @@ package struct File: ~Copyable, Sendable {
     return true
   }
 
+  /// Takes the lock, or gives up after a while.
+  ///
+  /// Asks again and again, since the system has no wait with an end. Even a file that nobody else uses may be locked
+  /// for a moment: a child between `fork` and `exec` has its parent's locks.
+  ///
+  /// - Parameters:
+  ///   - kind: Who else may have it.
+  ///   - limit: How long to try.
+  /// - Returns: Whether the lock was taken.
+  package borrowing func lock(_ kind: LockKind, atMost limit: Duration) throws(StoreError) -> Bool {
+    let end = ContinuousClock.now + limit
+    while try !lock(kind, waiting: false) {
+      if ContinuousClock.now >= end { return false }
+      usleep(1000)
+    }
+    return true
+  }
+
   /// Gives the lock back.
   package borrowing func unlock() {
     _ = flock(descriptor, LOCK_UN)

@@ -40,9 +40,10 @@ extension Registry.Handle {
 
   /// Takes the data file's lock alone.
   ///
+  /// - Parameter limit: How long to try.
   /// - Returns: `false` if another process has the file open.
-  func lockAlone() throws(StoreError) -> Bool {
-    guard let isAlone = try dataFile?.lock(.exclusive, waiting: false) else { return true }
+  func lockAlone(atMost limit: Duration) throws(StoreError) -> Bool {
+    guard let isAlone = try dataFile?.lock(.exclusive, atMost: limit) else { return true }
     // The kernel may have let go of the shared lock to try.
     if !isAlone { share() }
     return isAlone
