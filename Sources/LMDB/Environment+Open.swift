@@ -31,23 +31,41 @@ extension Environment {
     if options.mode == .createIfMissing { try FileSystem.makeDirectory(path) }
     let directory = try File(path, .directory)
     let path = try FileSystem.canonicalPath(path)
+    guard options.allowsNetworkFileSystem || !FileSystem.isOnNetwork(path) else {
+      throw StoreError(
+        .invalidOption,
+        "\(path) is on a network file system, where LMDB's locks and map are not reliable; choose a local directory, or "
+          + "set `allowsNetworkFileSystem` if only one machine ever uses it.")
+    }
+    let names = Set(databases)
+    while true {
+      let environment = try open(path, directory, names, options)
+      guard environment.snapshots.isPoisoned else { return environment }
+      // Its failure is no reason not to start anew, once its transactions are gone.
+      try environment.close()
+    }
+  }
+
+  private static func open(
+    _ path: String, _ directory: borrowing File, _ names: Set<String>, _ options: Options
+  ) throws(StoreError) -> Environment {
+    // Keeps out whoever else opens, makes or replaces this file now; before the registry, so that only they wait.
+    _ = try directory.lock(waiting: true)
+    defer { directory.unlock() }
+    try makeDataFile(in: path, directory, options.mode)
     return try Registry.shared.withLock { registry throws(StoreError) in
-      // Keeps out the other processes that open or make this file now.
-      _ = try directory.lock(waiting: true)
-      defer { directory.unlock() }
-      try makeDataFile(in: path, directory, options.mode)
-      let file = try checkedDataFile(in: path)
-      let names = Set(databases)
+      let (file, header) = try checkedDataFile(in: path)
       if let environment = try registry.environment(of: file, at: path, options: options, databases: names) {
         return environment
       }
       let raw = unsafe try openHandle(path, options)
       do throws(StoreError) {
         let id = registry.nextID()
-        let (main, declared) = unsafe try openDatabases(names, of: raw, id, path, options.mode)
-        let handle = unsafe Registry.Handle(raw, of: file, options: options, databases: names)
-        let environment = Environment(
-          handle, id: id, path: path, options: options, main: main, databases: declared)
+        let handles = unsafe try openDatabases(names.sorted(), of: raw, id, path, options.mode)
+        let handle = unsafe Registry.Handle(
+          raw, of: file, pageSize: header.pageSize, options: options, databases: names)
+        try handle.holdDataFile(at: path)
+        let environment = Environment(handle, id: id, path: path, databases: handles)
         registry.add(handle, for: environment)
         return environment
       } catch {
@@ -65,22 +83,19 @@ extension Environment {
     guard mode == .createIfMissing else {
       throw StoreError(.notFound, "There is no data.mdb in \(path); check the path, or open it with `createIfMissing`.")
     }
-    let workshop = "\(path)/.new-data"
-    try FileSystem.makeDirectory(workshop)
-    for name in ["data.mdb", "lock.mdb"] { try FileSystem.removeFile("\(workshop)/\(name)") }
+    let workshop = try Workshop("\(path)/.new-data")
     let raw = unsafe try createHandle()
-    let code = unsafe mdb_env_open(raw, workshop, UInt32(MDB_NOTLS), 0o600)
+    let code = unsafe mdb_env_open(raw, workshop.path, UInt32(MDB_NOTLS), 0o600)
     unsafe mdb_env_close(raw)
     guard code == MDB_SUCCESS else { throw .lmdb(code, "cannot make a new environment in \(path)") }
-    try File("\(workshop)/data.mdb", .read).synchronize()
-    try FileSystem.rename("\(workshop)/data.mdb", to: data)
-    try FileSystem.removeFile("\(workshop)/lock.mdb")
-    try FileSystem.removeDirectory(workshop)
+    try File(workshop.data, .read).synchronize()
+    try FileSystem.rename(workshop.data, to: data)
+    try workshop.remove()
     try directory.synchronize()
   }
 
   /// Checks what LMDB takes for granted, before it maps the file.
-  private static func checkedDataFile(in path: String) throws(StoreError) -> File.Identity {
+  static func checkedDataFile(in path: String) throws(StoreError) -> (File.Identity, FileHeader) {
     let data = "\(path)/data.mdb"
     guard !FileSystem.isSymbolicLink(data) else {
       throw StoreError(.invalidOption, "\(data) is a symbolic link; open the directory it points into.")
@@ -93,8 +108,7 @@ extension Environment {
       throw StoreError(
         .invalidOption, "\(data) has a second name (a hard link), under which it would be locked apart; remove that.")
     }
-    _ = try FileHeader(reading: file, path: data)
-    return try file.identity()
+    return (try file.identity(), try FileHeader(reading: file, path: data))
   }
 
   private static func createHandle() throws(StoreError) -> OpaquePointer {
@@ -111,19 +125,14 @@ extension Environment {
     return unsafe raw
   }
 
-  private static func openHandle(_ path: String, _ options: Options) throws(StoreError) -> OpaquePointer {
+  static func openHandle(_ path: String, _ options: Options) throws(StoreError) -> OpaquePointer {
     let raw = unsafe try createHandle()
-    var flags = MDB_NOTLS
-    if options.mode == .readOnly { flags |= MDB_RDONLY }
-    switch options.durability {
-    case .full: break
-    case .relaxed: flags |= MDB_NOMETASYNC
-    case .unsafeNoSync: flags |= MDB_NOSYNC
-    }
+    var flags = UInt32(MDB_NOTLS) | options.durability.flags
+    if options.mode == .readOnly { flags |= UInt32(MDB_RDONLY) }
     unsafe mdb_env_set_maxdbs(raw, MDB_dbi(Options.databaseLimit))
     unsafe mdb_env_set_maxreaders(raw, UInt32(options.readerLimit))
     unsafe mdb_env_set_mapsize(raw, options.fittingMapSize())
-    let code = unsafe mdb_env_open(raw, path, UInt32(flags), 0o600)
+    let code = unsafe mdb_env_open(raw, path, flags, 0o600)
     guard code == MDB_SUCCESS else {
       unsafe mdb_env_close(raw)
       throw .lmdb(code, "cannot open the environment in \(path)")
@@ -135,46 +144,39 @@ extension Environment {
     return unsafe raw
   }
 
-  private static func openDatabases(
-    _ names: Set<String>, of raw: OpaquePointer, _ id: EnvironmentID, _ path: String, _ mode: Options.Mode
-  ) throws(StoreError) -> (main: Database, declared: [String: Database]) {
+  static func openDatabases(
+    _ names: [String], of raw: OpaquePointer, _ id: EnvironmentID, _ path: String, _ mode: Options.Mode
+  ) throws(StoreError) -> [String: Database] {
     let isReadOnly = mode == .readOnly
     var pointer: OpaquePointer?
     let begun = unsafe mdb_txn_begin(raw, nil, isReadOnly ? UInt32(MDB_RDONLY) : 0, &pointer)
     guard begun == MDB_SUCCESS, let transaction = unsafe pointer else {
       throw .lmdb(begun, "cannot open the databases of \(path)")
     }
-    let opened: (main: Database, declared: [String: Database])
-    do throws(StoreError) {
-      let main = unsafe try openDatabase(nil, in: transaction, id, path, isReadOnly)
-      var databases: [String: Database] = [:]
-      for name in names { databases[name] = unsafe try openDatabase(name, in: transaction, id, path, isReadOnly) }
-      opened = (main, databases)
-    } catch {
-      unsafe mdb_txn_abort(transaction)
-      throw error
+    var databases: [String: Database] = [:]
+    var main: MDB_dbi = 0
+    // Gives LMDB the order of the main database, without which it cannot walk it.
+    _ = unsafe mdb_dbi_open(transaction, nil, 0, &main)
+    // In the order given, so that the same names get the same handles when the file is opened again.
+    for name in names {
+      var handle: MDB_dbi = 0
+      var flags: UInt32 = 0
+      var code = unsafe mdb_dbi_open(transaction, name, isReadOnly ? 0 : UInt32(MDB_CREATE), &handle)
+      if code == MDB_SUCCESS { code = unsafe mdb_dbi_flags(transaction, handle, &flags) }
+      if code == MDB_SUCCESS && flags != 0 { code = MDB_INCOMPATIBLE }
+      guard code == MDB_SUCCESS else {
+        unsafe mdb_txn_abort(transaction)
+        if code == MDB_NOTFOUND {
+          throw StoreError(.unknownDatabase, "There is no database \(name) in \(path); check what made the file.")
+        }
+        throw .lmdb(code, "cannot open the database \(name) of \(path)")
+      }
+      databases[name] = Database(name: name, handle: handle, owner: id)
     }
     // Committed even when it only read: handles opened in an aborted transaction are not valid.
     let code = unsafe mdb_txn_commit(transaction)
     guard code == MDB_SUCCESS else { throw .lmdb(code, "cannot make the databases of \(path)") }
-    return opened
-  }
-
-  private static func openDatabase(
-    _ name: String?, in transaction: OpaquePointer, _ id: EnvironmentID, _ path: String, _ isReadOnly: Bool
-  ) throws(StoreError) -> Database {
-    var handle: MDB_dbi = 0
-    var flags: UInt32 = 0
-    let mode = isReadOnly || name == nil ? 0 : UInt32(MDB_CREATE)
-    var code = unsafe mdb_dbi_open(transaction, name, mode, &handle)
-    if code == MDB_SUCCESS { code = unsafe mdb_dbi_flags(transaction, handle, &flags) }
-    if code == MDB_SUCCESS && flags != 0 && name != nil { code = MDB_INCOMPATIBLE }
-    let name = name ?? "main"
-    if code == MDB_NOTFOUND {
-      throw StoreError(.unknownDatabase, "There is no database \(name) in \(path); check what made the file.")
-    }
-    guard code == MDB_SUCCESS else { throw .lmdb(code, "cannot open the database \(name) of \(path)") }
-    return Database(name: name, handle: handle, owner: id)
+    return databases
   }
 }
 
@@ -184,6 +186,9 @@ extension Environment.Options {
       if !isValid { throw StoreError(.invalidOption, message()) }
     }
     try require(mapSize >= 64 << 10, "A `mapSize` of \(mapSize) bytes is too small; use at least 64 KiB.")
+    try require(
+      mapSizeLimit >= mapSize, "A `mapSizeLimit` of \(mapSizeLimit) bytes is less than the `mapSize` of \(mapSize).")
+    try require(waitLimit >= .zero, "A `waitLimit` of \(waitLimit) is negative; use zero or more.")
     try require(
       (1...65_536).contains(readerLimit), "A `readerLimit` of \(readerLimit) is out of range; use 1 to 65536.")
     try require(
@@ -195,17 +200,8 @@ extension Environment.Options {
       "The name of a database is empty, too long or has a NUL in it; use 1 to 511 bytes of text.")
   }
 
-  /// The map size rounded up to 64 KiB, or the largest half of it that the address space has room for.
+  /// The map size, or the largest below it that the address space has room for.
   fileprivate func fittingMapSize() -> Int {
-    var size = (mapSize + 0xFFFF) & ~0xFFFF
-    while size > 64 << 20 {
-      let probe = unsafe mmap(nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0)
-      if unsafe probe != MAP_FAILED {
-        unsafe munmap(probe, size)
-        break
-      }
-      size = (size / 2 + 0xFFFF) & ~0xFFFF
-    }
-    return size
+    AddressSpace.available(mapSize, atLeast: min(mapSize, 64 << 20)) ?? AddressSpace.rounded(mapSize)
   }
 }

@@ -26,11 +26,21 @@ extension Environment {
     public var mode: Mode
     /// When a commit is durable.
     public var durability: Durability
-    /// The size of the memory map in bytes, which bounds the file; rounded up to 64 KiB. It reserves addresses, not
-    /// memory or disk. If the system has no room for it, it is halved until it fits, but not below 64 MiB.
+    /// The size of the memory map in bytes at first, rounded up to 64 KiB. It reserves addresses, not memory or disk.
+    /// If the system has no room for it, it is halved until it fits, but not below 64 MiB. The map grows when it is
+    /// full, for which all readers of the process must leave; a size that is never reached is the cheapest.
     public var mapSize: Int
+    /// How far the map may grow, which bounds the file; rounded up to 64 KiB.
+    public var mapSizeLimit: Int
     /// How many snapshots may be open at once, over all processes. The first process to open the file decides.
+    /// One process uses at most half of them.
     public var readerLimit: Int
+    /// How long a call waits for transactions of this process that are in its way: a read for a free slot, a write for
+    /// the readers when the map must grow, ``Environment/close()`` for both.
+    public var waitLimit: Duration
+    /// Whether the directory may be on a network file system. **Two machines that share it destroy the file**, and many
+    /// such systems do not keep the promises about locks and maps that LMDB builds on.
+    public var allowsNetworkFileSystem: Bool
 
     /// The most named databases that an environment can declare.
     public static let databaseLimit = 32
@@ -49,18 +59,27 @@ extension Environment {
     /// - Parameters:
     ///   - mode: Whether the file may be made, must exist, or is only read.
     ///   - durability: When a commit is durable.
-    ///   - mapSize: The size of the map in bytes.
+    ///   - mapSize: The size of the map in bytes, at first.
+    ///   - mapSizeLimit: How far it may grow; `nil` is 16 times the default size, or `mapSize` if that is more.
     ///   - readerLimit: How many snapshots may be open at once.
+    ///   - waitLimit: How long a call waits for transactions that are in its way.
+    ///   - allowsNetworkFileSystem: Whether the directory may be on a network file system.
     public init(
       mode: Mode = .createIfMissing,
       durability: Durability = .full,
       mapSize: Int = Options.defaultMapSize,
-      readerLimit: Int = 1024
+      mapSizeLimit: Int? = nil,
+      readerLimit: Int = 1024,
+      waitLimit: Duration = .seconds(5),
+      allowsNetworkFileSystem: Bool = false
     ) {
       self.mode = mode
       self.durability = durability
       self.mapSize = mapSize
+      self.mapSizeLimit = mapSizeLimit ?? max(mapSize, Options.defaultMapSize / 4 * 64)
       self.readerLimit = readerLimit
+      self.waitLimit = waitLimit
+      self.allowsNetworkFileSystem = allowsNetworkFileSystem
     }
   }
 }

@@ -1,14 +1,6 @@
 import CLMDB
 import Synchronization
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// An LMDB environment: named databases in one memory-mapped file, with one writer and any number of readers.
 ///
 /// ```swift
@@ -23,12 +15,10 @@ import Synchronization
 /// ```
 ///
 /// Thread-safe. Opening the same file again in the same process gives the same environment: two LMDB handles on one
-/// file would corrupt it. It closes when the last reference goes away. Do not use it after `fork()`.
-@safe
-public final class Environment: @unchecked Sendable {
-  // Sendable: `raw` is set once, and LMDB handles created with MDB_NOTLS may be used from any thread; a write
-  // transaction stays on the thread that holds `writer`.
-
+/// file would corrupt it. It closes when the last reference goes away, or with ``close()``. In a child made by
+/// `fork()`, every call throws `forked`. A process that limits its file sizes (`RLIMIT_FSIZE`) must ignore `SIGXFSZ`,
+/// which would kill it where a write now throws `diskFull`.
+public final class Environment: Sendable {
   /// The longest key in bytes; LMDB's compiled-in limit.
   public static let maximumKeyLength = 511
   /// The longest value in bytes. LMDB 0.9 cannot commit values of 2 GiB; well below that, a file is the better place.
@@ -36,37 +26,35 @@ public final class Environment: @unchecked Sendable {
 
   /// The directory that holds `data.mdb` and `lock.mdb`, absolute and without symbolic links.
   public let path: String
-  /// The options it was opened with; the map in force may be smaller than asked for.
+  /// The options it was opened with; the map in force may be smaller than asked for, or have grown since.
   public let options: Options
 
-  let raw: OpaquePointer
   let id: EnvironmentID
-  /// The database that holds the names of the others.
-  let main: Database
-  private let databases: [String: Database]
-  private let readers: ReaderPool
-  private let writer = WriterLock()
-  private let asynchronousWriter = WriterThread()
-  private let handle: Registry.Handle
+  let databases: [String: Database]
+  let snapshots: SnapshotTable
+  let writer = WriterLock()
+  let health: WriterHealth
+  let handle: Registry.Handle
+  let asynchronousWriter = GroupWriter()
 
-  init(
-    _ handle: Registry.Handle, id: EnvironmentID, path: String, options: Options, main: Database,
-    databases: [String: Database]
-  ) {
-    unsafe raw = unsafe handle.raw
-    readers = unsafe ReaderPool(handle.raw, limit: options.readerLimit)
+  init(_ handle: Registry.Handle, id: EnvironmentID, path: String, databases: [String: Database]) {
+    let options = handle.options
+    snapshots = unsafe SnapshotTable(
+      handle.raw, path: path, limit: options.readerLimit, waitLimit: options.waitLimit)
+    health = WriterHealth(lockFileAt: "\(path)/lock.mdb")
     self.handle = handle
     self.id = id
     self.path = path
     self.options = options
-    self.main = main
     self.databases = databases
   }
 
   deinit {
     // No transaction is alive: their closures hold the environment.
     asynchronousWriter.stop()
-    readers.drain()
+    // What a child inherited belongs to its parent.
+    if snapshots.isForked { return }
+    if !snapshots.isClosed { snapshots.drain() }
     Registry.shared.withLock { $0.close(handle) }
   }
 
@@ -84,96 +72,81 @@ public final class Environment: @unchecked Sendable {
     return database
   }
 
-  /// Rejects what only a writer may do.
-  package func requireWritable() throws(StoreError) {
-    if options.mode == .readOnly {
-      throw StoreError(.readOnly, "\(path) was opened for reading; open it in another mode to write.")
-    }
-  }
-
-  /// Whether a database was declared when the environment was opened.
-  func isDeclared(_ name: String) -> Bool { databases[name] != nil }
-
   /// Runs `body` on a snapshot of the newest commit.
   ///
-  /// Never waits for a writer. Reading inside a read or a write is allowed, and sees its own snapshot.
+  /// Never waits for a writer, except to follow another process that has grown the file beyond this one's map. Waits
+  /// up to ``Options/waitLimit`` for a free reader slot. Reading inside a read or a write is allowed, and sees its own
+  /// snapshot.
   ///
   /// - Parameter body: Gets the snapshot; keep it short, since the file grows while it is open.
   /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws; `readersFull` if all reader slots are taken.
+  /// - Throws: What `body` throws; `readersFull` if no reader slot becomes free; `closed`, `poisoned` or `forked`.
   public func read<R: ~Copyable>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
-    let transaction = unsafe try readers.acquire()
-    defer { unsafe readers.release(transaction) }
-    return try body(unsafe ReadTransaction(transaction, owner: id))
+    let snapshot = try snapshot()
+    defer { snapshots.release(snapshot) }
+    return try body(unsafe ReadTransaction(snapshot.transaction, owner: id))
   }
 
-  /// Runs `body` in the write transaction and commits its changes.
-  ///
-  /// Blocks the thread until the other writers of all processes are done and, with ``Options/Durability/full``, until
-  /// the commit is on the device. If `body` throws, nothing happened. `body` must not wait for another task, and
-  /// must not write to the same environment again.
-  ///
-  /// - Parameter body: Makes the changes.
-  /// - Returns: What `body` returns, after the commit.
-  /// - Throws: What `body` throws; `nestedWrite` inside another write on this thread; `diskFull`, `mapFull`,
-  ///   `io` if the commit failed, in which case nothing of it happened.
-  @discardableResult
-  public func write<R: ~Copyable>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
-    try requireWritable()
-    var actions: [@Sendable () -> Void] = []
-    let result = try writer.run(for: path) { try commit(body, &actions) }
-    for action in actions { action() }
-    return result
+  /// A snapshot of the newest commit; give it back to ``snapshots``.
+  @inline(__always)
+  func snapshot() throws(StoreError) -> SnapshotTable.Snapshot {
+    if let snapshot = snapshots.acquire() { snapshot } else { try snapshotAfterWaiting() }
   }
 
-  /// Runs `body` in the write transaction on the environment's writer thread, and commits its changes.
-  ///
-  /// The task is suspended until the commit is durable; no thread of the cooperative pool is blocked.
-  ///
-  /// - Parameter body: Makes the changes, synchronously. It runs even if the task is cancelled meanwhile.
-  /// - Returns: What `body` returns, after the commit.
-  /// - Throws: As the synchronous ``write(_:)-(_)``.
-  @discardableResult
-  public func write<R: Sendable>(_ body: @escaping @Sendable (inout WriteTransaction) throws -> R) async throws -> R {
-    try await withCheckedThrowingContinuation { continuation in
-      asynchronousWriter.run {
-        continuation.resume(with: Result { try self.write(body) })
-      }
+  @inline(never)
+  private func snapshotAfterWaiting() throws(StoreError) -> SnapshotTable.Snapshot {
+    while true {
+      if let snapshot = try snapshots.acquireSlowly() { return snapshot }
+      try adoptGrowth()
     }
   }
 
-  private func commit<R: ~Copyable>(
-    _ body: (inout WriteTransaction) throws -> R, _ actions: inout [@Sendable () -> Void]
-  ) throws -> R {
-    var pointer: OpaquePointer?
-    let begun = unsafe mdb_txn_begin(raw, nil, 0, &pointer)
-    guard begun == MDB_SUCCESS, let handle = unsafe pointer else {
-      throw StoreError.lmdb(begun, "begin a write in \(path)")
+  /// Waits until everything committed so far is on the storage device.
+  ///
+  /// Blocks for the writer that is at work, and for the flush. With ``Options/Durability/full`` it has nothing to do
+  /// that a commit has not done.
+  ///
+  /// - Throws: `io` if the device refused, after which the environment is poisoned; `closed`, `poisoned` or `forked`.
+  public func sync() throws(StoreError) {
+    guard options.mode != .readOnly else { return }
+    try snapshots.checkUsable()
+    try writer.lock(for: path)
+    defer { writer.unlock() }
+    try snapshots.checkUsable()
+    var code = unsafe mdb_env_sync(snapshots.raw, 1)
+    if code == MDB_SUCCESS { code = handle.flushDriveCache() }
+    guard code == MDB_SUCCESS else {
+      // The kernel may have dropped the pages, so that the next flush would succeed without them.
+      snapshots.poison(because: "a flush failed", code)
+      throw .lmdb(code, "flush \(path)")
     }
-    var transaction = unsafe WriteTransaction(handle, owner: id)
-    var isEnded = false
+  }
+
+  /// Closes the environment, for everybody in this process who has it.
+  ///
+  /// Blocks until the running transactions have ended, at most for ``Options/waitLimit``; writes that tasks have
+  /// queued and transactions that begin later throw `closed`. Closing again does nothing.
+  ///
+  /// - Throws: `busy` if a transaction did not end in time or runs on this thread, after which the environment is open
+  ///   as before; `forked`.
+  public func close() throws(StoreError) {
+    if snapshots.isForked { try snapshots.checkUsable() }
     do {
-      let result = try body(&transaction)
-      if let failure = transaction.failure { throw failure }
-      // The handle is gone after this call, whatever it returns.
-      isEnded = true
-      let code = unsafe mdb_txn_commit(handle)
-      guard code == MDB_SUCCESS else { throw commitFailure(code) }
-      actions = transaction.commitActions
-      return result
+      try writer.lock(for: path, atMost: options.waitLimit)
     } catch {
-      if !isEnded { unsafe mdb_txn_abort(handle) }
-      throw error
+      throw StoreError(.busy, "\(path) cannot be closed while a write runs; close it after that.")
     }
-  }
-
-  private func commitFailure(_ code: Int32) -> StoreError {
-    // LMDB reports a short write, which is what a full disk gives, as EIO.
-    if code == EIO, FileSystem.isFull(path) {
-      return StoreError(
-        .diskFull, "The disk of \(path) is full, and nothing was written; free some space and try again.",
-        underlying: code)
+    defer { writer.unlock() }
+    if snapshots.isClosed { return }
+    let isAlone = try snapshots.withoutReaders(atMost: options.waitLimit) { () throws(StoreError) in
+      snapshots.drain()
+      snapshots.end(
+        SnapshotTable.Barrier.closed, StoreError(.closed, "\(path) has been closed; open it again to use it."))
     }
-    return .lmdb(code, "commit a write in \(path)")
+    guard isAlone else {
+      throw StoreError(
+        .busy, "\(path) cannot be closed: there are \(snapshots.openSnapshotsText); close it once they have ended.")
+    }
+    Registry.shared.withLock { $0.close(handle) }
   }
 }

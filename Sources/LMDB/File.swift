@@ -108,13 +108,24 @@ package struct File: ~Copyable, Sendable {
     guard fsync(descriptor) == 0 else { throw .posix(errno, "cannot flush \(path)") }
   }
 
-  /// Takes the advisory lock of the file, which the kernel releases when the last handle to it goes away.
+  /// Who else may have the lock at the same time.
+  package enum LockKind: Sendable {
+    /// Nobody.
+    case exclusive
+    /// Whoever asks for a shared one.
+    case shared
+  }
+
+  /// Takes the advisory lock of the file, which the kernel releases when the last handle to it goes away. A handle that
+  /// has one of the other kind exchanges it.
   ///
-  /// - Parameter waiting: Whether to wait while another process holds it.
+  /// - Parameters:
+  ///   - kind: Who else may have it.
+  ///   - waiting: Whether to wait while another process holds it.
   /// - Returns: Whether the lock was taken.
   /// - Throws: `io` if the file system has no locks.
-  package borrowing func lock(waiting: Bool) throws(StoreError) -> Bool {
-    while flock(descriptor, LOCK_EX | (waiting ? 0 : LOCK_NB)) != 0 {
+  package borrowing func lock(_ kind: LockKind = .exclusive, waiting: Bool) throws(StoreError) -> Bool {
+    while flock(descriptor, (kind == .shared ? LOCK_SH : LOCK_EX) | (waiting ? 0 : LOCK_NB)) != 0 {
       switch errno {
       case EINTR: continue
       case EWOULDBLOCK: return false
@@ -124,7 +135,26 @@ package struct File: ~Copyable, Sendable {
     return true
   }
 
-  /// Gives the lock up before the handle goes away.
+  /// Takes the lock, or gives up after a while.
+  ///
+  /// Asks again and again, since the system has no wait with an end. Even a file that nobody else uses may be locked
+  /// for a moment: a child between `fork` and `exec` has its parent's locks.
+  ///
+  /// - Parameters:
+  ///   - kind: Who else may have it.
+  ///   - limit: How long to try.
+  /// - Returns: Whether the lock was taken.
+  /// - Throws: `io` if the file system has no locks.
+  package borrowing func lock(_ kind: LockKind, atMost limit: Duration) throws(StoreError) -> Bool {
+    let end = ContinuousClock.now + limit
+    while try !lock(kind, waiting: false) {
+      if ContinuousClock.now >= end { return false }
+      usleep(1000)
+    }
+    return true
+  }
+
+  /// Gives the lock back.
   package borrowing func unlock() {
     _ = flock(descriptor, LOCK_UN)
   }

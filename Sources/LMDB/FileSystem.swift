@@ -20,6 +20,12 @@ package enum FileSystem {
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
+  /// The file at a path, or `nil` if there is none.
+  package static func identity(_ path: String) -> File.Identity? {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 ? File.Identity(status) : nil
+  }
+
   /// Makes a directory that only its owner may use; an existing one is left alone.
   package static func makeDirectory(_ path: String) throws(StoreError) {
     if unsafe mkdir(path, 0o700) != 0 && errno != EEXIST { throw .posix(errno, "cannot make the directory \(path)") }
@@ -59,6 +65,13 @@ package enum FileSystem {
     var status = statvfs()
     guard unsafe statvfs(path, &status) == 0 else { return false }
     return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
+  }
+
+  /// The directory that holds what a path names.
+  package static func parent(of path: String) -> String {
+    let parts = path.split(separator: "/")
+    let parent = parts.dropLast().joined(separator: "/")
+    return path.hasPrefix("/") ? "/\(parent)" : parent.isEmpty ? "." : parent
   }
 
   /// The names in a directory, without `.` and `..`, in no order.

@@ -22,7 +22,16 @@ package final class Monitor<State>: @unchecked Sendable {
     unsafe mutex = .allocate(capacity: 1)
     unsafe condition = .allocate(capacity: 1)
     unsafe pthread_mutex_init(mutex, nil)
-    unsafe pthread_cond_init(condition, nil)
+    #if canImport(Darwin)
+      unsafe pthread_cond_init(condition, nil)
+    #else
+      // Timed waits must not follow the wall clock when somebody sets it.
+      var attributes = pthread_condattr_t()
+      unsafe pthread_condattr_init(&attributes)
+      unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+      unsafe pthread_cond_init(condition, &attributes)
+      unsafe pthread_condattr_destroy(&attributes)
+    #endif
   }
 
   deinit {
@@ -42,6 +51,16 @@ package final class Monitor<State>: @unchecked Sendable {
     return try body(&state)
   }
 
+  /// Runs `body` alone and wakes one of those who wait; for state that only one of them can take.
+  package func handOver<R>(_ body: (inout State) -> R) -> R {
+    unsafe pthread_mutex_lock(mutex)
+    defer {
+      unsafe pthread_cond_signal(condition)
+      unsafe pthread_mutex_unlock(mutex)
+    }
+    return body(&state)
+  }
+
   /// Blocks the thread until `attempt` returns a value; it is asked again after each ``update(_:)``.
   package func wait<R>(_ attempt: (inout State) -> R?) -> R {
     unsafe pthread_mutex_lock(mutex)
@@ -50,5 +69,35 @@ package final class Monitor<State>: @unchecked Sendable {
       if let result = attempt(&state) { return result }
       unsafe pthread_cond_wait(condition, mutex)
     }
+  }
+
+  /// Blocks the thread until `attempt` returns a value, or for `limit`.
+  ///
+  /// - Returns: The value, or `nil` when the time was over first.
+  package func wait<R>(atMost limit: Duration, _ attempt: (inout State) -> R?) -> R? {
+    let end = ContinuousClock.now + limit
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = attempt(&state) { return result }
+      let rest = end - ContinuousClock.now
+      if rest <= .zero { return nil }
+      waitForChange(atMost: rest)
+    }
+  }
+
+  private func waitForChange(atMost rest: Duration) {
+    let (seconds, attoseconds) = rest.components
+    #if canImport(Darwin)
+      var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+      unsafe pthread_cond_timedwait_relative_np(condition, mutex, &time)
+    #else
+      var time = timespec()
+      unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+      let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
+      time.tv_sec += Int(clamping: seconds) + nanoseconds / 1_000_000_000
+      time.tv_nsec = nanoseconds % 1_000_000_000
+      unsafe pthread_cond_timedwait(condition, mutex, &time)
+    #endif
   }
 }

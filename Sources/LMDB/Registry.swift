@@ -18,11 +18,16 @@ struct Registry: ~Copyable, Sendable {
     of file: File.Identity, at path: String, options: Environment.Options, databases: Set<String>
   ) throws(StoreError) -> Environment? {
     guard let handle = handles[file] else { return nil }
+    guard !handle.isForked else {
+      handles[file] = nil
+      return nil
+    }
     guard let environment = handle.environment else {
       // Its last reference is gone, but the thread that dropped it has not closed the handle yet.
       close(handle)
       return nil
     }
+    if environment.snapshots.isPoisoned { return environment }
     if let difference = handle.difference(from: options, databases) {
       throw StoreError(
         .alreadyOpen,
@@ -43,36 +48,50 @@ struct Registry: ~Copyable, Sendable {
     return lastID
   }
 
-  /// Closes a handle, unless a new opener has done so already.
+  /// Closes a handle, unless that has been done already.
   mutating func close(_ handle: Handle) {
     guard let removed = handles[handle.file], removed === handle else { return }
     handles[handle.file] = nil
+    handle.dataFile = nil
     unsafe mdb_env_close(handle.raw)
   }
 
   /// An open LMDB handle, and how it was opened.
   @safe
   final class Handle: @unchecked Sendable {
-    // Sendable: `environment` is touched only under the registry's lock; the rest is set once.
-    let raw: OpaquePointer
-    let file: File.Identity
+    // Sendable: `environment` is touched only under the registry's lock; `raw` and the files change under it while nobody
+    // uses the environment; the rest is set once.
+    var raw: OpaquePointer
+    var file: File.Identity
+    var dataFile: File?
+    let pageSize: Int
+    let options: Environment.Options
+    let databases: Set<String>
     fileprivate weak var environment: Environment?
-    private let options: Environment.Options
-    private let databases: Set<String>
+    private let generation = ForkGuard.start()
 
-    init(_ raw: OpaquePointer, of file: File.Identity, options: Environment.Options, databases: Set<String>) {
+    init(
+      _ raw: OpaquePointer, of file: File.Identity, pageSize: Int, options: Environment.Options,
+      databases: Set<String>
+    ) {
       unsafe self.raw = unsafe raw
       self.file = file
+      self.pageSize = pageSize
       self.options = options
       self.databases = databases
     }
+
+    /// Whether a parent opened it before it forked this process.
+    var isForked: Bool { ForkGuard.generation != generation }
 
     fileprivate func difference(from other: Environment.Options, _ names: Set<String>) -> String? {
       if options.mode == .readOnly && other.mode != .readOnly { return "mode" }
       if options.mode != .readOnly && other.mode == .readOnly { return "mode" }
       if options.durability != other.durability { return "durability" }
       if options.mapSize != other.mapSize { return "mapSize" }
+      if options.mapSizeLimit != other.mapSizeLimit { return "mapSizeLimit" }
       if options.readerLimit != other.readerLimit { return "readerLimit" }
+      if options.waitLimit != other.waitLimit { return "waitLimit" }
       if databases != names { return "set of databases" }
       return nil
     }

@@ -47,7 +47,7 @@ extension StoreError {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case invalidKey, invalidValue, invalidOption, unknownDatabase, alreadyOpen, nestedWrite, readOnly, notFound
-      case notADirectory, accessDenied
+      case notADirectory, accessDenied, forked
       case diskFull, mapFull, readersFull, transactionFull
       case busy
       case notADatabase, unsupportedVersion, damaged, corruptRecord, io, poisoned, closed
@@ -76,6 +76,8 @@ extension StoreError {
     public static let notADirectory = Code(kind: .notADirectory)
     /// The process may not read or write the path.
     public static let accessDenied = Code(kind: .accessDenied)
+    /// The environment was opened before `fork()`, and the child may not use it.
+    public static let forked = Code(kind: .forked)
 
     // Make room.
     /// The file system is full, or a quota or file-size limit was hit; nothing was half-written.
@@ -111,7 +113,7 @@ extension StoreError {
     public var remedy: Remedy {
       switch kind {
       case .invalidKey, .invalidValue, .invalidOption, .unknownDatabase, .alreadyOpen, .nestedWrite, .readOnly,
-        .notFound, .notADirectory, .accessDenied:
+        .notFound, .notADirectory, .accessDenied, .forked:
         .fixTheCall
       case .diskFull, .mapFull, .readersFull, .transactionFull: .makeRoom
       case .busy: .tryLater

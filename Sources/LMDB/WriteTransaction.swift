@@ -11,6 +11,8 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   let owner: EnvironmentID
   /// The first failure after which LMDB refuses to commit; it wins over what the closure makes of it.
   var failure: StoreError?
+  /// The bytes of the keys and values it has stored.
+  var changedBytes = 0
   /// What to do once the commit has happened, outside every lock.
   var commitActions: [@Sendable () -> Void] = []
 
@@ -68,6 +70,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
         \(Environment.maximumValueLength); keep large data in a file.
         """)
     }
+    changedBytes += key.count + value.count
     let transaction = unsafe raw
     let code = unsafe value.withUnsafeBytes { valueBytes in
       unsafe key.withUnsafeBytes { keyBytes in
@@ -163,6 +166,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
       let code = unsafe mdb_txn_commit(child)
       guard code == MDB_SUCCESS else { throw doomed(by: code, "commit a nested transaction") }
       commitActions += transaction.commitActions
+      changedBytes += transaction.changedBytes
       return result
     } catch {
       if !isEnded { unsafe mdb_txn_abort(child) }

@@ -1,94 +1,132 @@
 import Foundation
-import TestSupport
+import LMDB
 import Testing
 
-@testable import LMDB
-
-/// The process is killed while it writes; what was committed must be there, and nothing else.
+/// Ends of a process at the worst moment.
 @Suite struct CrashTests {
-  private let directory = TemporaryDirectory()
-  private var path: String { "\(directory.path)/env" }
+  let scratch = Scratch()
 
-  private static func keys(_ path: String) throws -> Int {
-    let environment = try Environment.open(at: path, databases: ["a"])
-    let a = try environment.database("a")
-    return try environment.read { t in
-      var count = 0
-      var cursor = try t.cursor(in: a)
-      while try cursor.next() {
-        #expect(cursor.value.count == 3000)
-        count += 1
-      }
-      return count
-    }
-  }
-
-  private static func add(_ range: Range<Int>, to environment: Environment, then last: () -> Void = {}) throws {
-    let a = try environment.database("a")
-    try environment.write { t in
-      for index in range { try t.set([UInt8](repeating: 7, count: 3000), forKey: "k\(index)", in: a) }
-      last()
-    }
-  }
-
-  @Test func killedInsideAWrite() async throws {
+  @Test func killedInsideAWriteLeavesThePreviousCommit() async throws {
+    let path = scratch()
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-      let environment = try Environment.open(at: path, databases: ["a"])
-      try Self.add(0..<100, to: environment)
-      try Self.add(100..<200, to: environment) { kill(getpid(), SIGKILL) }
-    }
-    #expect(try Self.keys(path) == 100)
-    try Self.add(100..<150, to: Environment.open(at: path, databases: ["a"]))
-    #expect(try Self.keys(path) == 150)
-  }
-
-  /// The commit has rewritten pages and is about to append others, when a file size limit raises a signal that kills.
-  @Test func killedInsideACommit() async throws {
-    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-      let environment = try Environment.open(at: path, databases: ["a"])
-      try Self.add(0..<100, to: environment)
-      let size = try File("\(path)/data.mdb", .read).size()
-      signal(SIGXFSZ) { _ in kill(getpid(), SIGKILL) }
-      // Threads of the cooperative pool block signals.
-      var signals = sigset_t()
-      sigemptyset(&signals)
-      sigaddset(&signals, SIGXFSZ)
-      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-      limitFileSize(to: size)
-      try Self.add(100..<300, to: environment)
-    }
-    #expect(try Self.keys(path) == 100)
-    try Self.add(100..<150, to: Environment.open(at: path, databases: ["a"]))
-    #expect(try Self.keys(path) == 150)
-  }
-
-  @Test func aFullDiskHalvesNothing() async throws {
-    await #expect(processExitsWith: .success) { [path = path as String] in
-      let environment = try Environment.open(at: path, databases: ["a"])
-      try Self.add(0..<100, to: environment)
-      let size = try File("\(path)/data.mdb", .read).size()
-      signal(SIGXFSZ, SIG_IGN)
-      limitFileSize(to: size + 40_000)
-      do {
-        try Self.add(100..<300, to: environment)
-        Issue.record("the commit must fail")
-      } catch let error as StoreError {
-        #expect([.io, .diskFull].contains(error.code))
+      let (environment, a) = try Environment.make(at: path)
+      try environment.set("old", "k", in: a)
+      try environment.write { t in
+        try t.set(Array("new".utf8), forKey: "k", in: a)
+        for n in 0..<5000 { try t.set([UInt8](repeating: 1, count: 1000), forKey: "\(n)", in: a) }
+        kill(getpid(), SIGKILL)
       }
-      #expect(try Self.keys(path) == 100)
     }
-    #expect(try Self.keys(path) == 100)
+    let (environment, a) = try Environment.make(at: path)
+    #expect(try environment.text("k", in: a) == "old")
+    #expect(try environment.statistics(of: a).entries == 1)
+    // The lock of the dead writer is free.
+    try environment.set("next", "k", in: a)
+    try environment.verify()
+  }
+
+  /// The open environment of this process takes over from the dead one.
+  @Test func killedWriterFreesItsLockForTheOthers() async throws {
+    let (environment, a) = try Environment.make(at: scratch())
+    let path = scratch()
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      let (environment, _) = try Environment.make(at: path)
+      try environment.write { _ in _ = kill(getpid(), SIGKILL) }
+    }
+    try environment.set("next", "k", in: a)
+    #expect(try environment.text("k", in: a) == "next")
+  }
+
+  /// Killed by its first flush, which is inside the commit: the data is written, the header is not.
+  @Test(.enabled(if: FaultShim.isLoaded, "a C compiler (cc) is needed"), arguments: FaultShim.Call.allCases)
+  func killedInsideACommit(_ call: FaultShim.Call) async throws {
+    let path = scratch()
+    let number = call.rawValue
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, number = number as Int32] in
+      let (environment, a) = try Environment.make(at: path)
+      try environment.set("old", "k", in: a)
+      FaultShim.kill(at: FaultShim.Call(rawValue: number)!)
+      try environment.set("new", "k", in: a)
+    }
+    let (environment, a) = try Environment.make(at: path)
+    #expect(try environment.text("k", in: a) == "old")
+    try environment.set("next", "k", in: a)
+    try environment.verify()
+  }
+
+  /// A child writes numbered transactions and says so after each commit, until it is killed at a random byte of that.
+  ///
+  /// HF_KILLS sets the rounds, 200 for a long run; HF_SEED repeats one.
+  @Test func killedAtRandomPointsKeepsWhatWasAcknowledged() async throws {
+    let seed = UInt64(setting("HF_SEED", or: Int.random(in: 0..<1_000_000)))
+    print("seed \(seed)")
+    var generator = SeededGenerator(seed: seed)
+    for round in 0..<setting("HF_KILLS", or: 8) {
+      let acknowledged = scratch("acknowledged-\(round)")
+      try Data().write(to: URL(filePath: acknowledged))
+      let rest = Int.random(in: 1...40, using: &generator)
+      let path = scratch()
+      let seed = Int.random(in: 0..<1 << 30, using: &generator)
+      await #expect(processExitsWith: .signal(SIGKILL)) {
+        [path = path as String, acknowledged = acknowledged as String, rest = rest as Int, seed = seed as Int] in
+        try CrashWriter(path, acknowledged, seed: UInt64(seed)).run(untilAbout: rest)
+      }
+      let last = try Data(contentsOf: URL(filePath: acknowledged)).count
+      let (environment, a) = try Environment.make(at: path)
+      try environment.verify()
+      let (counter, sum, entries) = try environment.read { t in
+        (
+          t.bytes("counter", in: a)?.count ?? 0, t.bytes("sum", in: a)?.count ?? 0,
+          try environment.statistics(of: a).entries
+        )
+      }
+      // One more may be there: committed, but killed before it could say so.
+      #expect(counter == last || counter == last + 1, "round \(round), seed \(seed)")
+      #expect(sum == counter % 97)
+      #expect(entries == (counter == 0 ? 0 : 2 + min(counter, 50)))
+      try FileManager.default.removeItem(atPath: path)
+    }
   }
 }
 
-private func limitFileSize(to size: Int) {
-  #if canImport(Darwin)
-    let resource = RLIMIT_FSIZE
-  #else
-    let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-  #endif
-  var limit = rlimit()
-  getrlimit(resource, &limit)
-  limit.rlim_cur = rlim_t(size)
-  setrlimit(resource, &limit)
+/// Writes until it is killed by a thread of its own.
+private struct CrashWriter {
+  let environment: Environment
+  let database: Database
+  let log: FileHandle
+  let seed: UInt64
+
+  init(_ path: String, _ acknowledged: String, seed: UInt64) throws {
+    (environment, database) = try Environment.make(at: path)
+    log = try FileHandle(forWritingTo: URL(filePath: acknowledged))
+    self.seed = seed
+  }
+
+  /// Kills the process somewhere in the transaction after `count` acknowledged ones.
+  func run(untilAbout count: Int) throws {
+    var generator = SeededGenerator(seed: seed)
+    let spins = Int.random(in: 0..<300_000, using: &generator)
+    for n in 1...count + 1000 {
+      if n == count {
+        _ = TestThread {
+          var sum = 0
+          for spin in 0..<spins { sum &+= spin &* sum }
+          kill(getpid(), SIGKILL)
+          print(sum)
+        }
+      }
+      try environment.write { t in
+        try t.set([UInt8](repeating: 1, count: n), forKey: "counter", in: database)
+        for key in 0..<50 where key == n % 50 || Bool.random(using: &generator) && key < min(n, 50) {
+          try t.set([UInt8](repeating: UInt8(n % 251), count: key * 50), forKey: "\(key)", in: database)
+        }
+        for key in 0..<min(n, 50) where try t.value(forKey: "\(key)", in: database) == nil {
+          try t.set([], forKey: "\(key)", in: database)
+        }
+        if n < 50 { try t.removeValue(forKey: "\(n % 50)", in: database) }
+        try t.set([UInt8](repeating: 1, count: n % 97), forKey: "sum", in: database)
+      }
+      try log.write(contentsOf: Data([1]))
+    }
+  }
 }

@@ -12,15 +12,16 @@ struct InfoCommand {
   func run(_ output: inout Output) throws(Failure) {
     do {
       let environment = try openEnvironment(at: path)
-      let information = try environment.information()
-      let names = try environment.databaseStatistics().map(\.name)
+      let information = try environment.info()
+      let names = try environment.databaseNames()
       let isStore = names.contains("state.record") && names.contains("outbox.entry")
       output.line("\(environment.path)/data.mdb: LMDB 0.9, page \(information.pageSize)")
       output.table([
         ["  commit", "\(information.lastTransactionID)"],
-        ["  size", "\(size(information.pageCount * information.pageSize)) in \(information.pageCount) pages"],
+        ["  size", "\(size(information.usedPages * information.pageSize)), \(information.usedPages) pages"],
+        ["  free", "\(size(information.freePages * information.pageSize)), \(information.freePages) pages"],
         ["  map", size(information.mapSize)],
-        ["  readers", "\(information.readerSlots) of \(information.readerLimit) slots have been used"],
+        ["  readers", "\(information.readers.count), the oldest \(information.oldestReaderLag) commits behind"],
         ["  databases", "\(names.count)"],
         ["  contents", isStore ? "a Holdfast store: state and outbox" : "not a Holdfast store"],
       ])

@@ -12,11 +12,10 @@ struct ListCommand {
   func run(_ output: inout Output) throws(Failure) {
     do {
       let environment = try openEnvironment(at: path)
-      let pageSize = try environment.information().pageSize
-      let rows = try environment.databaseStatistics().map { database in
-        let pages = database.branchPages + database.leafPages + database.overflowPages
-        return [
-          printable(database.name), "\(database.entries)", "\(database.depth)", "\(pages)", size(pages * pageSize),
+      let pageSize = try environment.info().pageSize
+      let rows = try environment.databaseStatistics().map { name, sizes in
+        [
+          printable(name), "\(sizes.entries)", "\(sizes.depth)", "\(sizes.pages)", size(sizes.pages * pageSize),
         ]
       }
       output.table([["DATABASE", "ENTRIES", "DEPTH", "PAGES", "SIZE"]] + rows, right: [1, 2, 3, 4])

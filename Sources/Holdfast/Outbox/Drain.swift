@@ -100,13 +100,16 @@ final class Drain<Sender: OutboxSender>: Sendable {
 
   /// Settles and claims in one commit, so that a step costs one flush, not one for each entry.
   private func turn(_ finished: [Finished], room: Int) async throws -> Turn {
-    try await outbox.environment.write { transaction in
-      var turn = Turn()
-      for item in finished { try self.settle(item, &turn, in: &transaction) }
-      turn.claims = try self.outbox.claim(limit: room, epoch: self.epoch, &turn.events, in: &transaction)
-      turn.nextDue = try self.outbox.nextDue(in: transaction.reader)
-      return turn
-    }
+    // In a task of its own, since a cancelled drain must still write down what became of its attempts.
+    try await Task {
+      try await outbox.environment.write { transaction in
+        var turn = Turn()
+        for item in finished { try self.settle(item, &turn, in: &transaction) }
+        turn.claims = try self.outbox.claim(limit: room, epoch: self.epoch, &turn.events, in: &transaction)
+        turn.nextDue = try self.outbox.nextDue(in: transaction.reader)
+        return turn
+      }
+    }.value
   }
 
   private func settle(_ item: Finished, _ turn: inout Turn, in transaction: inout WriteTransaction) throws {

@@ -62,7 +62,7 @@ extension Outbox {
       throw StoreError(
         .invalidOption, "A drain with a concurrency of \(options.concurrency) sends nothing; use 1 or more.")
     }
-    try environment.requireWritable()
+    try environment.checkWritable()
     let lock = try File("\(environment.path)/outbox.lock", .lock)
     guard try lock.lock(waiting: false) else {
       throw StoreError(

@@ -1,0 +1,31 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Sizes for a memory map that this process has room for.
+enum AddressSpace {
+  /// Rounded up to 64 KiB, a multiple of every page size.
+  static func rounded(_ size: Int) -> Int { (size + 0xFFFF) & ~0xFFFF }
+
+  /// The largest of `wanted` and what halving the way to `least` gives that can be mapped beside what is mapped now.
+  static func available(_ wanted: Int, atLeast least: Int) -> Int? {
+    let least = rounded(least)
+    var size = max(rounded(wanted), least)
+    while true {
+      if hasRoom(for: size) { return size }
+      if size == least { return nil }
+      size = size - least <= 1 << 20 ? least : rounded(least + (size - least) / 2)
+    }
+  }
+
+  private static func hasRoom(for size: Int) -> Bool {
+    let probe = unsafe mmap(nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0)
+    guard unsafe probe != MAP_FAILED else { return false }
+    unsafe munmap(probe, size)
+    return true
+  }
+}

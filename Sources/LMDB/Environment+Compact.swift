@@ -1,0 +1,78 @@
+import CLMDB
+import Synchronization
+
+extension Environment {
+  /// Makes the file as small as its content, by storing every key anew in order.
+  ///
+  /// Blocks until that is on the device, and every other transaction of this process for as long. The old file stays
+  /// until the new one is complete, so that a crash leaves one of them, and the disk needs room for both. Values
+  /// that were removed are gone from the file afterwards, though not from the disk.
+  ///
+  /// - Throws: `busy` if another process has the file open, or a transaction of this one does not end in time;
+  ///   `nestedWrite` inside a write; `invalidOption` if a database of the file is not declared; `diskFull` or `io` if
+  ///   the new file cannot be written. In each case the environment is as it was.
+  public func compact() throws(StoreError) {
+    try checkWritable(nil)
+    try writer.lock(for: path, atMost: options.waitLimit)
+    defer { writer.unlock() }
+    try snapshots.checkUsable()
+    let directory = try File(path, .directory)
+    guard try directory.lock(.exclusive, atMost: options.waitLimit) else { throw busy("somebody opens it") }
+    guard try handle.lockAlone(atMost: options.waitLimit) else { throw busy("another process has it open") }
+    defer { handle.share() }
+    let isDone = try snapshots.withoutReaders(atMost: options.waitLimit) { () throws(StoreError) in
+      let workshop = try Workshop("\(path)/.new-data")
+      do throws(StoreError) {
+        unsafe try rebuildAlone(in: workshop)
+        try File(workshop.data, .read).synchronize()
+        try FileSystem.rename(workshop.data, to: "\(path)/data.mdb")
+      } catch {
+        try? workshop.remove()
+        throw error
+      }
+      try? workshop.remove()
+      try replaceHandle(directory)
+    }
+    if !isDone { throw busy("there are \(snapshots.openSnapshotsText)") }
+  }
+
+  private func busy(_ reason: String) -> StoreError {
+    StoreError(.busy, "\(path) cannot be compacted: \(reason); try again after that.")
+  }
+
+  @unsafe
+  private func rebuildAlone(in workshop: Workshop) throws(StoreError) {
+    var pointer: OpaquePointer?
+    let code = unsafe mdb_txn_begin(snapshots.raw, nil, UInt32(MDB_RDONLY), &pointer)
+    guard code == MDB_SUCCESS, let transaction = unsafe pointer else { throw .lmdb(code, "compact \(path)") }
+    defer { unsafe mdb_txn_abort(transaction) }
+    unsafe try rebuild(transaction, in: workshop)
+  }
+
+  /// Closes the handle of the file that has just been replaced, and opens the new one.
+  private func replaceHandle(_ directory: borrowing File) throws(StoreError) {
+    snapshots.drain()
+    do throws(StoreError) {
+      try Registry.shared.withLock { registry throws(StoreError) in
+        registry.close(handle)
+        try directory.synchronize()
+        let (file, _) = try Self.checkedDataFile(in: path)
+        let raw = unsafe try Self.openHandle(path, options)
+        unsafe snapshots.raw = unsafe raw
+        unsafe handle.raw = unsafe raw
+        handle.file = file
+        try handle.holdDataFile(at: path)
+        registry.add(handle, for: self)
+        let reopened = unsafe try Self.openDatabases(databases.keys.sorted(), of: raw, id, path, options.mode)
+        guard reopened == databases else {
+          throw StoreError(.damaged, "\(path) has other databases after it was compacted; open it again.")
+        }
+      }
+    } catch {
+      // The new file is in place and whole, but this environment has no handle on it.
+      Registry.shared.withLock { $0.close(handle) }
+      snapshots.end(SnapshotTable.Barrier.closed, error)
+      throw error
+    }
+  }
+}

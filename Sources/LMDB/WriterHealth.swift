@@ -1,0 +1,48 @@
+import Synchronization
+
+/// What the writer looks after between transactions.
+final class WriterHealth: Sendable {
+  /// What is due.
+  enum Check { case nothing, lockFile, everything }
+
+  private let lockFile: String
+  private let identity: File.Identity?
+  private let state = Mutex<State>(State())
+
+  private struct State {
+    var writes: UInt = 0
+    /// The used bytes from which the map grows ahead of time; zero for four fifths of the map.
+    var growthMark = 0
+  }
+
+  init(lockFileAt path: String) {
+    lockFile = path
+    identity = FileSystem.identity(path)
+  }
+
+  /// Counts a write.
+  ///
+  /// - Parameter isCheap: Whether writes do not flush, so that looking at a file would be felt.
+  /// - Returns: What is due before it.
+  func nextCheck(isCheap: Bool) -> Check {
+    state.withLock { state in
+      state.writes += 1
+      if state.writes % 1024 == 0 { return .everything }
+      return isCheap && state.writes % 64 != 0 ? .nothing : .lockFile
+    }
+  }
+
+  /// Whether `lock.mdb` is still the file that was locked. Whoever opens the environment with another one does not
+  /// see this process, and both would write at once.
+  var isLockFileInPlace: Bool { FileSystem.identity(lockFile) == identity }
+
+  /// Whether the map should grow before it is full.
+  func shouldGrow(used: Int, of size: Int) -> Bool {
+    state.withLock { used > max($0.growthMark, size / 5 * 4) }
+  }
+
+  /// Puts off the next attempt to grow ahead of time, since one failed.
+  func postponeGrowth(used: Int, of size: Int) {
+    state.withLock { $0.growthMark = used + (size - used) / 2 }
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+@testable import LMDB
+
+@Suite struct ForkTests {
+  @Test func aChildMayNotUseWhatItsParentOpened() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = Scratch()
+      let (environment, a) = try Environment.make(at: scratch())
+      try environment.set("parent", "k", in: a)
+      let isFine = inChild {
+        [
+          code { try environment.text("k", in: a) }, code { try environment.set("child", "k", in: a) },
+          code { try environment.close() }, code { try environment.sync() }, code { try environment.info() },
+        ].allSatisfy { $0 == .forked }
+      }
+      #expect(isFine)
+      try environment.set("parent 2", "k", in: a)
+      #expect(try environment.text("k", in: a) == "parent 2")
+    }
+  }
+
+  /// The child leaves the parent's closures, which must neither end a snapshot nor commit.
+  @Test func aChildThatLeavesTheClosuresChangesNothing() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = Scratch()
+      let (environment, a) = try Environment.make(at: scratch())
+      try environment.set("old", "k", in: a)
+      try environment.read { t in
+        let parent = getpid()
+        do {
+          try environment.write { w in
+            try w.set(Array("new".utf8), forKey: "k", in: a)
+            let isFine = inChild(leaving: true) { true }
+            #expect(isFine)
+          }
+        } catch {
+          // Only the child comes here.
+          precondition(getpid() != parent)
+          _exit((error as? StoreError)?.code == .forked ? 0 : 1)
+        }
+        precondition(getpid() == parent)
+        // A reader's slot that the child had given back would let the writer reuse these pages.
+        for n in 0..<20 { try environment.set("\(n)", "k", in: a) }
+        #expect(t.bytes("k", in: a) == Array("old".utf8))
+      }
+      try environment.verify()
+    }
+  }
+
+  /// Dropping the last reference in the child closes nothing of the parent's.
+  @Test func aChildThatDropsTheEnvironmentLeavesItOpen() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = Scratch()
+      var environment: Environment? = try Environment.make(at: scratch()).0
+      let a = try environment!.database("a")
+      try environment!.set("1", "k", in: a)
+      let isFine = inChild {
+        environment = nil
+        // What the child opens itself is its own.
+        guard let (own, b) = try? Environment.make(at: scratch()) else { return false }
+        return (try? own.text("k", in: b)) == "1"
+      }
+      #expect(isFine)
+      try environment!.set("2", "k", in: a)
+      #expect(try environment!.text("k", in: a) == "2")
+    }
+  }
+
+  @Test func aReplacedLockFileIsNoticedByTheWriter() throws {
+    let scratch = Scratch()
+    let (environment, a) = try Environment.make(at: scratch())
+    try environment.set("old", "k", in: a)
+    try FileManager.default.moveItem(atPath: scratch("env/lock.mdb"), toPath: scratch("env/old.mdb"))
+    let failure = #expect(throws: StoreError.self) { try environment.set("new", "k", in: a) }
+    #expect(failure?.code == .poisoned && failure?.message.contains("lock.mdb") == true)
+    #expect(code { try environment.text("k", in: a) } == .poisoned)
+    let (again, b) = try Environment.make(at: scratch())
+    #expect(again !== environment)
+    #expect(try again.text("k", in: b) == "old")
+    try again.set("new", "k", in: b)
+  }
+}
+
+/// Runs `body` in a child made by `fork`, which Swift hides, and says whether it returned `true` there.
+///
+/// With `leaving`, the child returns from here as the parent does, and ends on its own.
+private func inChild(leaving: Bool = false, _ body: () -> Bool) -> Bool {
+  typealias Fork = @convention(c) () -> pid_t
+  let fork = unsafe unsafeBitCast(dlsym(dlopen(nil, RTLD_NOW), "fork")!, to: Fork.self)
+  let child = fork()
+  precondition(child >= 0)
+  if child == 0 {
+    if leaving { return body() }
+    _exit(body() ? 0 : 1)
+  }
+  var status: Int32 = 0
+  unsafe waitpid(child, &status, 0)
+  return status == 0
+}

@@ -1,0 +1,91 @@
+// What Sources/instructions/main.swift does, with liblmdb alone.
+#include <lmdb.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t entries = 10000;
+static uint64_t state = 1;
+static MDB_env *env;
+static MDB_dbi a;
+static unsigned char value[100];
+
+static void must(int code) {
+  if (code) {
+    fprintf(stderr, "%s\n", mdb_strerror(code));
+    exit(1);
+  }
+}
+
+static uint64_t random_number(void) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return (state >> 33) % entries;
+}
+
+static void encode(uint64_t number, unsigned char key[8]) {
+  for (int i = 0; i < 8; i++) key[i] = (unsigned char)(number >> (56 - 8 * i));
+}
+
+static void put_thousand(uint64_t first) {
+  MDB_txn *txn;
+  unsigned char bytes[8];
+  must(mdb_txn_begin(env, NULL, 0, &txn));
+  for (uint64_t n = 0; n < 1000; n++) {
+    encode(first + n, bytes);
+    MDB_val key = {8, bytes}, data = {100, value};
+    must(mdb_put(txn, a, &key, &data, 0));
+  }
+  must(mdb_txn_commit(txn));
+}
+
+int main(int argc, char **argv) {
+  const char *mode = argv[1];
+  long operations = atol(argv[2]);
+  long sum = 0;
+  MDB_txn *txn;
+  memset(value, 7, sizeof value);
+  must(mdb_env_create(&env));
+  must(mdb_env_set_maxdbs(env, 32));
+  must(mdb_env_set_maxreaders(env, 1024));
+  must(mdb_env_set_mapsize(env, 256 << 20));
+  must(mdb_env_open(env, argv[3], MDB_NOTLS | MDB_NOSYNC, 0600));
+  must(mdb_txn_begin(env, NULL, 0, &txn));
+  must(mdb_dbi_open(txn, "a", MDB_CREATE, &a));
+  must(mdb_txn_commit(txn));
+  for (int part = 0; part < 10; part++) put_thousand(part * 1000);
+  must(mdb_txn_begin(env, NULL, MDB_RDONLY, &txn));
+  unsigned char bytes[8];
+  MDB_val key = {8, bytes}, data;
+  if (!strcmp(mode, "scope")) {
+    for (long n = 0; n < operations; n++) {
+      encode(random_number(), bytes);
+      mdb_txn_reset(txn);
+      must(mdb_txn_renew(txn));
+      must(mdb_get(txn, a, &key, &data));
+      sum += data.mv_size;
+    }
+  } else if (!strcmp(mode, "get")) {
+    for (long n = 0; n < operations; n++) {
+      encode(random_number(), bytes);
+      must(mdb_get(txn, a, &key, &data));
+      sum += data.mv_size;
+    }
+  } else if (!strcmp(mode, "text")) {
+    MDB_val text = {23, "a key that is not there"};
+    for (long n = 0; n < operations; n++) sum += mdb_get(txn, a, &text, &data) == MDB_NOTFOUND;
+  } else if (!strcmp(mode, "step")) {
+    MDB_cursor *cursor;
+    must(mdb_cursor_open(txn, a, &cursor));
+    for (long n = 0; n < operations; n++) {
+      if (mdb_cursor_get(cursor, &key, &data, MDB_NEXT)) must(mdb_cursor_get(cursor, &key, &data, MDB_LAST));
+      sum += data.mv_size;
+    }
+    mdb_cursor_close(cursor);
+  } else if (!strcmp(mode, "put")) {
+    for (long part = 0; part < operations / 1000; part++) put_thousand(entries + part * 1000);
+  }
+  mdb_txn_abort(txn);
+  mdb_env_close(env);
+  printf("%ld\n", sum);
+}
