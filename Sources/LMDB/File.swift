@@ -144,6 +144,7 @@ package struct File: ~Copyable, Sendable {
   ///   - kind: Who else may have it.
   ///   - limit: How long to try.
   /// - Returns: Whether the lock was taken.
+  /// - Throws: `io` if the file system has no locks.
   package borrowing func lock(_ kind: LockKind, atMost limit: Duration) throws(StoreError) -> Bool {
     let end = ContinuousClock.now + limit
     while try !lock(kind, waiting: false) {

@@ -42,6 +42,7 @@ extension Registry.Handle {
   ///
   /// - Parameter limit: How long to try.
   /// - Returns: `false` if another process has the file open.
+  /// - Throws: `io` if the file system has no locks.
   func lockAlone(atMost limit: Duration) throws(StoreError) -> Bool {
     guard let isAlone = try dataFile?.lock(.exclusive, atMost: limit) else { return true }
     // The kernel may have let go of the shared lock to try.
