@@ -19,9 +19,12 @@ public struct Cursor: ~Copyable, ~Escapable {
   private let raw: OpaquePointer
   private let range: KeyRange
   private let name: String
+  /// Whether the next key need not be compared with an end.
+  private let isUnboundedAbove: Bool
   private var position = Position.outside
-  private var currentKey = unsafe MDB_val()
-  private var currentValue = unsafe MDB_val()
+  /// The key and, after it, the value that LMDB last answered with. Outside the cursor, so that LMDB writes to it
+  /// directly; copying both in and out is a fifth of a step.
+  private let place: UnsafeMutablePointer<MDB_val>
 
   @_lifetime(immortal)
   init(
@@ -34,17 +37,23 @@ public struct Cursor: ~Copyable, ~Escapable {
       throw .lmdb(code, "open a cursor on \(database.name)")
     }
     unsafe raw = unsafe cursor
+    unsafe place = .allocate(capacity: 2)
+    unsafe place.initialize(repeating: MDB_val(), count: 2)
     self.range = range
+    isUnboundedAbove = range.upper == .unbounded
     name = database.name
   }
 
-  deinit { unsafe mdb_cursor_close(raw) }
+  deinit {
+    unsafe mdb_cursor_close(raw)
+    unsafe place.deallocate()
+  }
 
   /// The key the cursor stands on; empty when it stands on none.
   public var key: Span<UInt8> {
     @_lifetime(borrow self)
     borrowing get {
-      let span = unsafe Span(_unsafeElements: currentKey.bytes)
+      let span = unsafe Span(_unsafeElements: place[0].bytes)
       return unsafe _overrideLifetime(span, borrowing: self)
     }
   }
@@ -53,7 +62,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   public var value: Span<UInt8> {
     @_lifetime(borrow self)
     borrowing get {
-      let span = unsafe Span(_unsafeElements: currentValue.bytes)
+      let span = unsafe Span(_unsafeElements: place[1].bytes)
       return unsafe _overrideLifetime(span, borrowing: self)
     }
   }
@@ -64,10 +73,13 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Throws: `damaged` if a page is broken.
   @_lifetime(self: copy self)
   public mutating func next() throws(StoreError) -> Bool {
-    switch position {
-    case .on: try move(MDB_NEXT)
-    case .outside, .pastStart: try moveToStart()
-    case .pastEnd: return false
+    if position == .on {
+      let code = unsafe mdb_cursor_get(raw, place, place + 1, MDB_NEXT)
+      if code == MDB_SUCCESS && isUnboundedAbove { return true }
+      try settle(code)
+    } else {
+      if position == .pastEnd { return false }
+      try moveToStart()
     }
     return settle(isInside: position == .on && range.admits(belowUpper: key), otherwise: .pastEnd)
   }
@@ -78,11 +90,8 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Throws: `damaged` if a page is broken.
   @_lifetime(self: copy self)
   public mutating func previous() throws(StoreError) -> Bool {
-    switch position {
-    case .on: try move(MDB_PREV)
-    case .outside, .pastEnd: try moveToEnd()
-    case .pastStart: return false
-    }
+    if position == .pastStart { return false }
+    try position == .on ? move(MDB_PREV) : moveToEnd()
     return settle(isInside: position == .on && range.admits(aboveLower: key), otherwise: .pastStart)
   }
 
@@ -106,8 +115,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   private mutating func settle(isInside: Bool, otherwise outside: Position) -> Bool {
     if isInside { return true }
     position = outside
-    unsafe currentKey = unsafe MDB_val()
-    unsafe currentValue = unsafe MDB_val()
+    unsafe place.update(repeating: MDB_val(), count: 2)
     return false
   }
 
@@ -139,20 +147,23 @@ public struct Cursor: ~Copyable, ~Escapable {
   @_lifetime(self: copy self)
   private mutating func move(to key: borrowing Span<UInt8>) throws(StoreError) {
     if key.isEmpty { return try move(MDB_FIRST) }
-    unsafe currentKey = key.withUnsafeBytes { unsafe MDB_val($0) }
-    try move(MDB_SET_RANGE)
+    let (raw, place) = unsafe (raw, place)
+    let code = unsafe key.withUnsafeBytes { bytes in
+      unsafe place[0] = MDB_val(bytes)
+      return unsafe mdb_cursor_get(raw, place, place + 1, MDB_SET_RANGE)
+    }
+    try settle(code)
   }
 
   @_lifetime(self: copy self)
   private mutating func move(_ operation: MDB_cursor_op) throws(StoreError) {
-    var key = unsafe currentKey
-    var value = unsafe MDB_val()
-    let code = unsafe mdb_cursor_get(raw, &key, &value, operation)
+    try settle(unsafe mdb_cursor_get(raw, place, place + 1, operation))
+  }
+
+  @_lifetime(self: copy self)
+  private mutating func settle(_ code: Int32) throws(StoreError) {
     switch code {
-    case MDB_SUCCESS:
-      unsafe currentKey = unsafe key
-      unsafe currentValue = unsafe value
-      position = .on
+    case MDB_SUCCESS: position = .on
     case MDB_NOTFOUND: position = .outside
     default:
       _ = settle(isInside: false, otherwise: .outside)

@@ -1,5 +1,4 @@
 import CLMDB
-import Synchronization
 
 extension Environment {
   /// Makes the file as small as its content, by storing every key anew in order.
@@ -53,7 +52,7 @@ extension Environment {
   private func replaceHandle(_ directory: borrowing File) throws(StoreError) {
     snapshots.drain()
     do throws(StoreError) {
-      try Registry.shared.withLock { registry throws(StoreError) in
+      try Registry.shared.update { registry throws(StoreError) in
         registry.close(handle)
         try directory.synchronize()
         let (file, _) = try Self.checkedDataFile(in: path)
@@ -70,7 +69,7 @@ extension Environment {
       }
     } catch {
       // The new file is in place and whole, but this environment has no handle on it.
-      Registry.shared.withLock { $0.close(handle) }
+      Registry.shared.update { $0.close(handle) }
       snapshots.end(SnapshotTable.Barrier.closed, error)
       throw error
     }

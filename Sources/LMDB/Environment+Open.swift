@@ -1,5 +1,4 @@
 import CLMDB
-import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -53,7 +52,7 @@ extension Environment {
     _ = try directory.lock(waiting: true)
     defer { directory.unlock() }
     try makeDataFile(in: path, directory, options.mode)
-    return try Registry.shared.withLock { registry throws(StoreError) in
+    return try Registry.shared.update { registry throws(StoreError) in
       let (file, header) = try checkedDataFile(in: path)
       if let environment = try registry.environment(of: file, at: path, options: options, databases: names) {
         return environment

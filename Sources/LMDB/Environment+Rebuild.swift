@@ -24,8 +24,8 @@ extension Environment {
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(mdb_txn_env(transaction), &info)
     // What was packed tightly may take more room for a while.
-    let options = Options(
-      durability: .unsafeNoSync, mapSize: unsafe info.me_mapsize + (info.me_last_pgno + 16) * handle.pageSize)
+    let size = unsafe info.me_mapsize + (info.me_last_pgno + 16) * handle.pageSize
+    let options = Options(durability: .unsafeNoSync, mapSize: size)
     let target = unsafe try Self.openHandle(workshop.path, options)
     defer { unsafe mdb_env_close(target) }
     let copies = unsafe try Self.openDatabases(databases.keys.sorted(), of: target, id, workshop.path, .mustExist)

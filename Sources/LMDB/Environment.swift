@@ -1,5 +1,4 @@
 import CLMDB
-import Synchronization
 
 /// An LMDB environment: named databases in one memory-mapped file, with one writer and any number of readers.
 ///
@@ -55,7 +54,7 @@ public final class Environment: Sendable {
     // What a child inherited belongs to its parent.
     if snapshots.isForked { return }
     if !snapshots.isClosed { snapshots.drain() }
-    Registry.shared.withLock { $0.close(handle) }
+    Registry.shared.update { $0.close(handle) }
   }
 
   /// The handle of a database that was declared when the environment was opened.
@@ -147,6 +146,6 @@ public final class Environment: Sendable {
       throw StoreError(
         .busy, "\(path) cannot be closed: there are \(snapshots.openSnapshotsText); close it once they have ended.")
     }
-    Registry.shared.withLock { $0.close(handle) }
+    Registry.shared.update { $0.close(handle) }
   }
 }

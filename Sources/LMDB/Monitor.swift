@@ -8,8 +8,8 @@
 
 /// State behind a mutex with one condition to wait on.
 ///
-/// The standard library's `Mutex` has no way to wait for a change; this is that, and nothing more. It is also seen by
-/// the thread sanitizer, which on Linux does not see into `Mutex` and reports races where there are none.
+/// The standard library's `Mutex` has no way to wait for a change, and on Linux the thread sanitizer does not know it;
+/// this is that, and nothing more.
 @safe
 package final class Monitor<State>: @unchecked Sendable {
   // Sendable: `state` is touched only between lock and unlock.
@@ -42,7 +42,7 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Runs `body` alone and wakes whoever waits for a change.
-  package func update<R>(_ body: (inout State) throws -> R) rethrows -> R {
+  package func update<R, E: Error>(_ body: (inout State) throws(E) -> R) throws(E) -> R {
     unsafe pthread_mutex_lock(mutex)
     defer {
       unsafe pthread_cond_broadcast(condition)

@@ -1,12 +1,11 @@
 import CLMDB
-import Synchronization
 
 /// The environments that this process has open, by file.
 ///
 /// Opening one file twice in a process makes LMDB forget its readers, and closing either handle drops the locks of
 /// both. So a file is opened once, and the lock here is held for the whole of each open and close.
-struct Registry: ~Copyable, Sendable {
-  static let shared = Mutex(Registry())
+struct Registry: Sendable {
+  static let shared = Monitor(Registry())
 
   private var handles: [File.Identity: Handle] = [:]
   private var lastID: EnvironmentID = 0

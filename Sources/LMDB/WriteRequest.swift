@@ -23,18 +23,13 @@ class WriteRequest: @unchecked Sendable {
   func answer() {}
 }
 
+private enum WriteStage: UInt8, AtomicRepresentable { case new, waiting, taken, cancelled }
+
 /// A write that a task waits for, with its closure and what that returned.
 final class TypedWriteRequest<R: Sendable>: WriteRequest, @unchecked Sendable {
-  // Sendable: see WriteRequest; `stage` has a lock.
-  private enum Stage {
-    case new
-    case waiting(CheckedContinuation<R, any Error>)
-    case taken
-    case cancelled
-  }
-
+  // Sendable: see WriteRequest; `continuation` is written before `stage` says so, and read by whoever moves it on.
   private let body: @Sendable (inout WriteTransaction) throws -> R
-  private let stage = Mutex<Stage>(.new)
+  private let stage = Atomic(WriteStage.new)
   private var continuation: CheckedContinuation<R, any Error>?
   private var result: R?
 
@@ -50,38 +45,22 @@ final class TypedWriteRequest<R: Sendable>: WriteRequest, @unchecked Sendable {
   ///
   /// - Returns: Whether the request can be queued; if not, it was cancelled before, and the task is resumed.
   func suspend(_ continuation: CheckedContinuation<R, any Error>) -> Bool {
-    let isWaiting = stage.withLock { stage in
-      guard case .new = stage else { return false }
-      stage = .waiting(continuation)
-      return true
-    }
-    if !isWaiting { continuation.resume(throwing: CancellationError()) }
-    return isWaiting
+    self.continuation = continuation
+    if move(from: .new, to: .waiting) { return true }
+    continuation.resume(throwing: CancellationError())
+    return false
   }
 
   /// Resumes the task with `CancellationError`, unless the writer has taken the request.
   func cancel() {
-    let continuation: CheckedContinuation<R, any Error>? = stage.withLock { stage in
-      switch stage {
-      case .new:
-        stage = .cancelled
-        return nil
-      case .waiting(let continuation):
-        stage = .cancelled
-        return continuation
-      case .taken, .cancelled: return nil
-      }
-    }
-    continuation?.resume(throwing: CancellationError())
+    if move(from: .new, to: .cancelled) { return }
+    if move(from: .waiting, to: .cancelled) { continuation?.resume(throwing: CancellationError()) }
   }
 
-  override func take() -> Bool {
-    continuation = stage.withLock { stage in
-      guard case .waiting(let continuation) = stage else { return nil }
-      stage = .taken
-      return continuation
-    }
-    return continuation != nil
+  override func take() -> Bool { move(from: .waiting, to: .taken) }
+
+  private func move(from old: WriteStage, to new: WriteStage) -> Bool {
+    stage.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
   }
 
   override func perform(in transaction: inout WriteTransaction) throws { result = try body(&transaction) }

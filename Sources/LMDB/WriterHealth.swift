@@ -1,19 +1,15 @@
-import Synchronization
-
 /// What the writer looks after between transactions.
-final class WriterHealth: Sendable {
+final class WriterHealth: @unchecked Sendable {
+  // Sendable: only the holder of the writer lock touches it.
+
   /// What is due.
   enum Check { case nothing, lockFile, everything }
 
   private let lockFile: String
   private let identity: File.Identity?
-  private let state = Mutex<State>(State())
-
-  private struct State {
-    var writes: UInt = 0
-    /// The used bytes from which the map grows ahead of time; zero for four fifths of the map.
-    var growthMark = 0
-  }
+  private var writes: UInt = 0
+  /// The used bytes from which the map grows ahead of time; zero for four fifths of the map.
+  private var growthMark = 0
 
   init(lockFileAt path: String) {
     lockFile = path
@@ -25,11 +21,9 @@ final class WriterHealth: Sendable {
   /// - Parameter isCheap: Whether writes do not flush, so that looking at a file would be felt.
   /// - Returns: What is due before it.
   func nextCheck(isCheap: Bool) -> Check {
-    state.withLock { state in
-      state.writes += 1
-      if state.writes % 1024 == 0 { return .everything }
-      return isCheap && state.writes % 64 != 0 ? .nothing : .lockFile
-    }
+    writes += 1
+    if writes % 1024 == 0 { return .everything }
+    return isCheap && writes % 64 != 0 ? .nothing : .lockFile
   }
 
   /// Whether `lock.mdb` is still the file that was locked. Whoever opens the environment with another one does not
@@ -38,11 +32,11 @@ final class WriterHealth: Sendable {
 
   /// Whether the map should grow before it is full.
   func shouldGrow(used: Int, of size: Int) -> Bool {
-    state.withLock { used > max($0.growthMark, size / 5 * 4) }
+    used > max(growthMark, size / 5 * 4)
   }
 
   /// Puts off the next attempt to grow ahead of time, since one failed.
   func postponeGrowth(used: Int, of size: Int) {
-    state.withLock { $0.growthMark = used + (size - used) / 2 }
+    growthMark = used + (size - used) / 2
   }
 }

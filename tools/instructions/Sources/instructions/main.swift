@@ -66,10 +66,9 @@ func run(_ mode: String, _ operations: Int, _ environment: Environment, _ a: Dat
   case "step":
     sum = try environment.read { t in
       var sum = 0
-      var cursor = try t.cursor(in: a)
-      for _ in 0..<operations {
-        if try !cursor.next() { _ = try cursor.previous() }
-        sum += cursor.value.count
+      for _ in 0..<operations / 10_000 {
+        var cursor = try t.cursor(in: a)
+        while try cursor.next() { sum += cursor.value.count }
       }
       return sum
     }
