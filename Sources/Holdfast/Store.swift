@@ -66,8 +66,9 @@ public final class Store: Sendable {
 
   /// Runs `body` in the write transaction and commits its changes: all of them, or none if it throws.
   ///
-  /// Blocks the thread until other writers are done and the commit is on the device. From a task, call it with `await`:
-  /// that suspends instead of blocking.
+  /// Blocks the thread until other writers are done and the commit is on the device. In an asynchronous function,
+  /// `try await store.write` is the other one, which suspends instead of blocking; at the top level of `main.swift`
+  /// swiftc 6.3 takes this one even there.
   ///
   /// - Parameter body: Makes the changes to ``state`` and ``outbox``. It must not do I/O or wait for another task.
   /// - Returns: What `body` returns, after the commit.

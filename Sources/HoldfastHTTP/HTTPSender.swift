@@ -68,7 +68,9 @@ public struct HTTPSender: OutboxSender {
   public func send(_ entry: OutboxEntry) async throws -> SendOutcome {
     guard entry.kind == HTTPOperation.kind else {
       throw StoreError(
-        .invalidValue, "An entry of the kind \(entry.kind) is not an HTTP operation; drain it with its own sender.")
+        .invalidValue,
+        "An entry of the kind \(entry.kind) is not an HTTP operation; give the drain a sender that looks at the kind and hands only \(HTTPOperation.kind) on to this one."
+      )
     }
     let operation = try HTTPOperation(payload: entry.payload)
     var request = URLRequest(url: try operation.resolved(against: base))

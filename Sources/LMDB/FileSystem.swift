@@ -28,7 +28,12 @@ package enum FileSystem {
 
   /// Makes a directory that only its owner may use; an existing one is left alone.
   package static func makeDirectory(_ path: String) throws(StoreError) {
-    if unsafe mkdir(path, 0o700) != 0 && errno != EEXIST { throw .posix(errno, "cannot make the directory \(path)") }
+    if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    if errno == ENOENT {
+      throw StoreError(
+        .notFound, "cannot make the directory \(path): its parent does not exist; make that first.", underlying: ENOENT)
+    }
+    throw .posix(errno, "cannot make the directory \(path)")
   }
 
   /// Renames a file, replacing what has the new name.

@@ -102,6 +102,50 @@ import Testing
     #expect(events.update { $0 }.contains { if case .held(let id, _) = $0 { id.rawValue == 1 } else { false } })
   }
 
+  @Test func theNextDrainTriesWhatWasHeld() async throws {
+    struct Refusal: Error {}
+    let store = try open()
+    let ids = try store.enqueue(["1", "2"])
+    let sender = ScriptedSender()
+    let report = try await store.outbox.drain(
+      with: sender, hooks: OutboxHooks(onCommit: { _, _, _ in throw Refusal() }))
+    #expect(report.held == 1 && report.delivered == 0)
+    #expect(try store.outbox.pendingEntries(limit: 9).map(\.phase) == [.held, .waiting])
+    #expect(try await store.outbox.drain(with: sender).delivered == 2)
+    #expect(sender.sent.map(\.id) == [ids[0], ids[0], ids[1]])
+    #expect(Set(sender.sent.map(\.idempotencyKey)).count == 2)
+    #expect(try store.outboxRows().isEmpty)
+  }
+
+  @Test func oncePassesThroughTheLanesAndLeavesTheFailures() async throws {
+    let store = try open()
+    try store.enqueue(["1", "2", "3"], lane: "a")
+    try store.enqueue(["x", "y"], lane: "b")
+    let sender = ScriptedSender { entry, _ in
+      entry.text == "x" ? .notSent(reason: "offline") : .delivered(reply: [])
+    }
+    let report = try await store.outbox.drain(with: sender, options: .init(goal: .once, concurrency: 1))
+    #expect(report.delivered == 3 && report.retrying == 1)
+    #expect(try store.outbox.counts().pending == 2)
+    #expect(try await store.outbox.drain(with: ScriptedSender(), options: .init(goal: .idle)).delivered == 2)
+  }
+
+  @Test func anAttachmentBelongsToOneRequest() async throws {
+    let store = try open()
+    let file = try store.outbox.stage([1], name: "a.png", mediaType: "image/png")
+    let request = OutboxRequest(kind: "k", lane: "l", payload: [], attachments: [file])
+    func enqueue(_ count: Int) throws {
+      try store.write { t in
+        for _ in 0..<count { try store.outbox.enqueue(request, in: &t) }
+      }
+    }
+    #expect { try enqueue(2) } throws: { ($0 as? StoreError)?.code == .invalidValue }
+    try enqueue(1)
+    #expect { try enqueue(1) } throws: { ($0 as? StoreError)?.code == .invalidValue }
+    try await store.outbox.drain(with: ScriptedSender())
+    #expect { try enqueue(1) } throws: { ($0 as? StoreError)?.code == .invalidValue }
+  }
+
   @Test func aHookThatThrowsOnceRunsItsEffectsOnce() async throws {
     struct Refusal: Error {}
     let store = try open()
@@ -197,7 +241,7 @@ import Testing
     let drain = Task { try await store.outbox.drain(with: sender, options: .init(goal: .forever)) }
     for await _ in started { break }
     drain.cancel()
-    try await drain.value
+    _ = try await drain.value
     #expect(sender.sent.map(\.text) == ["1"])
     #expect(try store.outbox.pendingEntries(limit: 10).map { try $0.entry.get().text } == ["2"])
   }
@@ -208,11 +252,11 @@ import Testing
     var events: [OutboxEvent] = []
     let first = try store.write { t in
       let epoch = try store.outbox.recover(in: &t)
-      return try store.outbox.claim(limit: 1, epoch: epoch, &events, in: &t)[0]
+      return try store.outbox.claim(limit: 1, dueBy: .max, epoch: epoch, &events, in: &t)[0]
     }
     let second = try store.write { t in
       let epoch = try store.outbox.recover(in: &t)
-      return try store.outbox.claim(limit: 1, epoch: epoch, &events, in: &t)[0]
+      return try store.outbox.claim(limit: 1, dueBy: .max, epoch: epoch, &events, in: &t)[0]
     }
     let late = try store.write { t in
       try store.outbox.settle(first, .delivered(reply: []), RetrySchedule(), OutboxHooks(), in: &t)

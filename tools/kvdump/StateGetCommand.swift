@@ -7,7 +7,11 @@ struct StateGetCommand {
 
   init(_ arguments: inout Arguments) throws(Failure) {
     path = try arguments.path()
-    keys = arguments.rest().map { StateKey($0) }
+    let words = arguments.rest()
+    if let option = words.first(where: { $0.hasPrefix("-") }) {
+      throw Failure(.usage, "`state get` does not know \(printable(option)); it takes keys such as `post:42`")
+    }
+    keys = words.map { StateKey($0) }
     if keys.isEmpty { throw Failure(.usage, "name the keys after the path, such as `post:42 user:7`") }
   }
 

@@ -71,6 +71,8 @@ extension FieldValue {
   public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
   /// The value if it is bytes.
   public var bytesValue: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
+  /// The value if it is a date, in milliseconds since 1970.
+  public var dateValue: Int64? { if case .date(let value) = self { value } else { nil } }
   /// The value if it is an array.
   public var arrayValue: [FieldValue]? { if case .array(let value) = self { value } else { nil } }
   /// The value if it is a map.

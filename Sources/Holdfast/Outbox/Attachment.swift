@@ -27,7 +27,7 @@ struct AttachmentID: Sendable, Hashable {
 
 /// A file that has been written for a request which is not committed yet.
 ///
-/// It is removed when the last reference goes away without a commit of a request that has it.
+/// It belongs to one request. It is removed when the last reference goes away without a commit of that request.
 public final class StagedAttachment: Sendable {
   /// The name to send, such as `cat.png`.
   public let name: String
@@ -54,8 +54,11 @@ public final class StagedAttachment: Sendable {
 
   deinit {
     // A file that cannot be removed now is an orphan, which the next drain collects.
-    if !isCommitted.update({ $0 }) { try? folder.remove(id) }
+    if !wasCommitted { try? folder.remove(id) }
   }
+
+  /// Whether a request that has it was committed.
+  var wasCommitted: Bool { isCommitted.update { $0 } }
 
   /// Called after the commit; until then the reference held by the commit keeps the file.
   func commit() { isCommitted.update { $0 = true } }

@@ -16,7 +16,7 @@ struct DeliveryState: Hashable {
     case waiting = 1
     /// Claimed by a drain: it may be on its way.
     case inFlight = 2
-    /// Set aside: it needs a decision, and its lane waits.
+    /// Set aside until the next drain; its lane waits.
     case held = 3
   }
 
@@ -75,11 +75,11 @@ struct DeliveryState: Hashable {
     return .retry(at: time)
   }
 
-  /// The process that claimed it is gone: it may have been sent, so it is sent again under the same key.
+  /// A new drain begins: what an earlier one left claimed may have been sent, and is sent again under the same key.
   mutating func recover(at now: Int64) {
+    if phase == .inFlight { lastError = "the process ended during an attempt" }
     phase = .waiting
     notBefore = now
-    lastError = "the process ended during an attempt"
   }
 
   mutating func hold(_ reason: String) {

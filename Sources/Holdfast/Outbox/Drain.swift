@@ -27,6 +27,7 @@ final class Drain<Sender: OutboxSender>: Sendable {
   private let hooks: OutboxHooks
   private let options: Outbox.DrainOptions
   private let epoch: UInt64
+  private let start: Int64
   private let finished = Monitor<[Finished]>([])
 
   init(
@@ -37,10 +38,12 @@ final class Drain<Sender: OutboxSender>: Sendable {
     self.hooks = hooks
     self.options = options
     self.epoch = epoch
+    start = outbox.time.now()
   }
 
-  func run() async throws {
+  func run() async throws -> Outbox.DrainReport {
     try await withThrowingDiscardingTaskGroup { group in
+      var report = Outbox.DrainReport()
       var inFlight = 0
       var unsettled: [Finished] = []
       while true {
@@ -51,19 +54,30 @@ final class Drain<Sender: OutboxSender>: Sendable {
         let turn = try await turn(unsettled + arrived, room: room)
         unsettled = turn.unsettled
         inFlight += turn.claims.count
-        for event in turn.events { options.onEvent(event) }
+        for event in turn.events {
+          report.count(event)
+          options.onEvent(event)
+        }
         for claim in turn.claims {
           group.addTask { await self.attempt(claim) }
         }
         if !unsettled.isEmpty { continue }
-        if inFlight == 0 && (isCancelled || options.goal == .idle && turn.nextDue == nil) { return }
-        if isCancelled || inFlight >= options.concurrency {
+        if inFlight == 0 && (isCancelled || isReached(turn.nextDue)) { return report }
+        if isCancelled || inFlight >= options.concurrency || options.goal == .once && inFlight > 0 {
           // Only an attempt that comes back makes a difference now.
           await outbox.wakeUp.wait()
         } else {
           await rest(until: turn.nextDue)
         }
       }
+    }
+  }
+
+  private func isReached(_ nextDue: Int64?) -> Bool {
+    switch options.goal {
+    case .once: nextDue.map { $0 > start } ?? true
+    case .idle: nextDue == nil
+    case .forever: false
     }
   }
 
@@ -105,7 +119,9 @@ final class Drain<Sender: OutboxSender>: Sendable {
       try await outbox.environment.write { transaction in
         var turn = Turn()
         for item in finished { try self.settle(item, &turn, in: &transaction) }
-        turn.claims = try self.outbox.claim(limit: room, epoch: self.epoch, &turn.events, in: &transaction)
+        turn.claims = try self.outbox.claim(
+          limit: room, dueBy: self.options.goal == .once ? self.start : self.outbox.time.now(), epoch: self.epoch,
+          &turn.events, in: &transaction)
         turn.nextDue = try self.outbox.nextDue(in: transaction.reader)
         return turn
       }

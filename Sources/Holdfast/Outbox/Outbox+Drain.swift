@@ -5,7 +5,11 @@ extension Outbox {
   public struct DrainOptions: Sendable {
     /// How long a drain goes on.
     public enum Goal: Sendable, Hashable {
-      /// Until nothing is left that can be sent: all is delivered, given up or held. It waits through retries.
+      /// Until each entry that was due when the drain began has been tried once, and those behind it in its lane if
+      /// it was delivered. What fails is left to a later drain.
+      case once
+      /// Until nothing is left that can be sent: all is delivered, given up or held. It waits through retries, and so
+      /// for as long as there is no network.
       case idle
       /// Until the task is cancelled.
       case forever
@@ -42,6 +46,27 @@ extension Outbox {
     }
   }
 
+  /// How often a drain has done what.
+  public struct DrainReport: Sendable, Hashable {
+    /// Entries that the server has.
+    public internal(set) var delivered = 0
+    /// Attempts that failed and will be made again.
+    public internal(set) var retrying = 0
+    /// Entries that were given up.
+    public internal(set) var died = 0
+    /// Entries that were set aside until the next drain.
+    public internal(set) var held = 0
+
+    mutating func count(_ event: OutboxEvent) {
+      switch event {
+      case .delivered: delivered += 1
+      case .retrying: retrying += 1
+      case .died: died += 1
+      case .held: held += 1
+      }
+    }
+  }
+
   /// Sends what is in the outbox, until the goal is reached or the task is cancelled.
   ///
   /// One drain runs at a time, over all processes; a lock that the kernel releases with the process sees to that.
@@ -53,11 +78,13 @@ extension Outbox {
   ///   - sender: Makes the attempts.
   ///   - hooks: What to change in the store when an entry is settled.
   ///   - options: Goal, concurrency and retries.
+  /// - Returns: What the drain has done, also when it was cancelled.
   /// - Throws: `busy` if another drain runs; `diskFull` or `io` if an outcome cannot be written, in which case the
   ///   entries in flight are sent again by the next drain.
+  @discardableResult
   public func drain(
     with sender: some OutboxSender, hooks: OutboxHooks = OutboxHooks(), options: DrainOptions = DrainOptions()
-  ) async throws {
+  ) async throws -> DrainReport {
     guard options.concurrency > 0 else {
       throw StoreError(
         .invalidOption, "A drain with a concurrency of \(options.concurrency) sends nothing; use 1 or more.")
@@ -75,7 +102,7 @@ extension Outbox {
         try transaction.value(forKey: id.bytes.span, in: attachments) != nil
       }
     }
-    try await withTaskCancellationHandler {
+    return try await withTaskCancellationHandler {
       try await Drain(self, sender, hooks, options, epoch: epoch).run()
     } onCancel: {
       wakeUp.signal()

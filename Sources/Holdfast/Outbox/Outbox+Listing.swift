@@ -8,7 +8,7 @@ public struct PendingEntry: Sendable {
     case waiting
     /// It has been claimed by a drain, and may be on its way.
     case inFlight
-    /// It is set aside until somebody decides; its lane waits with it.
+    /// It is set aside until the next drain; its lane waits with it.
     case held
   }
 

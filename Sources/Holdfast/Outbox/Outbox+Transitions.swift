@@ -9,29 +9,30 @@ extension Outbox {
     let generation: UInt32
   }
 
-  /// Starts a new epoch: what the last drain left in flight goes back to waiting.
+  /// Starts a new epoch: what earlier drains left in flight or held goes back to waiting.
   ///
   /// Only whoever holds the drain's lock may call it.
   func recover(in transaction: inout WriteTransaction) throws(StoreError) -> UInt64 {
     let now = time.now()
     for key in try keys(of: .all, in: running, limit: .max, transaction.reader) {
       let id = try EntryID(key: key.span, at: 8, of: running)
-      guard var state = try soundState(of: id, in: &transaction), state.phase == .inFlight else { continue }
+      try transaction.remove(key, in: running)
+      guard var state = try soundState(of: id, in: &transaction), state.phase != .waiting else { continue }
       state.recover(at: now)
       try set(state, of: id, in: &transaction)
       try transaction.set([], forKey: dueKey(now, id), in: due)
     }
-    try transaction.removeAll(in: running)
     return try meta.increment("epoch", in: &transaction)
   }
 
-  /// Claims up to `limit` entries whose time has come, at most one a lane, oldest time first.
+  /// Claims up to `limit` entries that are due by a date, at most one a lane, oldest time first.
   ///
   /// The claims are durable with the transaction, before anything is sent. An entry that cannot be read is held.
   func claim(
-    limit: Int, epoch: UInt64, _ events: inout [OutboxEvent], in transaction: inout WriteTransaction
+    limit: Int, dueBy date: Int64, epoch: UInt64, _ events: inout [OutboxEvent],
+    in transaction: inout WriteTransaction
   ) throws(StoreError) -> [Claim] {
-    let range = KeyRange(upper: .excluded(dueKey(time.now() + 1, EntryID(rawValue: 0))))
+    let range = KeyRange(upper: .included(dueKey(date, EntryID(rawValue: .max))))
     var claims: [Claim] = []
     for key in try keys(of: range, in: due, limit: limit, transaction.reader) {
       let id = try EntryID(key: key.span, at: 8, of: due)
@@ -41,12 +42,12 @@ extension Outbox {
         continue
       }
       guard state.phase == .waiting else { continue }
+      try transaction.set([], forKey: runKey(epoch, id), in: running)
       do throws(StoreError) {
         guard let entry = try entry(id, in: transaction.reader) else {
           throw StoreError(.corruptRecord, "The outbox entry \(id) is gone, but its state is there.")
         }
         state.claim(epoch: epoch)
-        try transaction.set([], forKey: runKey(epoch, id), in: running)
         claims.append(Claim(entry: entry, epoch: epoch, generation: state.generation))
       } catch  where error.code == .corruptRecord {
         state.hold(error.message)
@@ -91,12 +92,11 @@ extension Outbox {
     }
   }
 
-  /// Sets a claimed entry aside; its lane waits for it.
+  /// Sets a claimed entry aside until the next drain; its lane waits for it.
   func hold(
     _ claim: Claim, _ reason: String, in transaction: inout WriteTransaction
   ) throws(StoreError) -> OutboxEvent? {
     guard var state = try state(of: claim.entry.id, in: transaction.reader) else { return nil }
-    try transaction.remove(runKey(claim.epoch, claim.entry.id), in: running)
     state.hold(reason)
     try set(state, of: claim.entry.id, in: &transaction)
     return .held(claim.entry.id, reason: reason)
@@ -142,6 +142,7 @@ extension Outbox {
     var state = DeliveryState(notBefore: time.now())
     state.hold(Self.unreadableState)
     try set(state, of: id, in: &transaction)
+    try transaction.set([], forKey: runKey(0, id), in: running)
     return nil
   }
 

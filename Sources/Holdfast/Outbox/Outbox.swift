@@ -26,7 +26,7 @@ public struct Outbox: Sendable {
   let due: Database
   /// Hash of the lane, entry number → nothing. The first of a lane is its head.
   let lanes: Database
-  /// Epoch, entry number → nothing: what is in flight.
+  /// Epoch, entry number → nothing: what has been claimed and is not settled, in flight or held.
   let running: Database
   /// Entry number → ``DeadEntry``.
   let dead: Database
@@ -76,6 +76,7 @@ public struct Outbox: Sendable {
     _ request: OutboxRequest, in transaction: inout WriteTransaction
   ) throws(StoreError) -> EntryID {
     try check(request)
+    for attachment in request.attachments { try claim(attachment, in: transaction.reader) }
     let now = time.now()
     let id = EntryID(rawValue: try meta.increment("sequence", in: &transaction))
     let entry = OutboxEntry(
@@ -94,6 +95,18 @@ public struct Outbox: Sendable {
       wakeUp.signal()
     }
     return id
+  }
+
+  /// A file leaves with the entry that has it, so it can belong to one only.
+  private func claim(
+    _ attachment: StagedAttachment, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) {
+    let id = attachment.id.bytes
+    let isTaken = try transaction.value(forKey: id.span, in: attachments) != nil
+    if isTaken || attachment.wasCommitted {
+      throw StoreError(
+        .invalidValue, "The attachment \(attachment.name) belongs to another request; stage the file once more.")
+    }
   }
 
   private func check(_ request: OutboxRequest) throws(StoreError) {

@@ -6,6 +6,6 @@ public enum OutboxEvent: Sendable, Hashable {
   case retrying(EntryID, reason: String, at: Int64)
   /// It was given up and moved to the dead letters.
   case died(EntryID, reason: String)
-  /// It was set aside, with its lane, until somebody decides.
+  /// It was set aside, with its lane, until the next drain.
   case held(EntryID, reason: String)
 }

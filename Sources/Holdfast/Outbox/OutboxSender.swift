@@ -28,9 +28,11 @@ public enum SendOutcome: Sendable, Hashable {
 
 /// What to change in the store in the same transaction that settles an entry.
 ///
-/// Hooks run on the store's writer thread inside the transaction, so they must be short and do no I/O. Each runs exactly
+/// Hooks run on the store's writer thread inside the transaction, so they must be short, do no I/O, and
+/// change the store through their transaction only. Each runs exactly
 /// once for an entry, as seen from the store: if a hook throws, its changes are taken back and it is tried again, twice;
-/// then the entry is held.
+/// then the entry is held until the next drain, which
+/// sends it again. A hook may run more than once, as a write's closure may; only the changes of its last run count.
 public struct OutboxHooks: Sendable {
   /// Runs when an entry has been delivered, with the sender's reply.
   public var onCommit: @Sendable (OutboxEntry, _ reply: [UInt8], inout WriteTransaction) throws -> Void

@@ -89,7 +89,7 @@ extension StateKey {
   }
 
   private var excerpt: String {
-    let text = description
+    let text = type.isEmpty ? id : description
     return text.count > 80 ? text.prefix(80) + "…" : text
   }
 }

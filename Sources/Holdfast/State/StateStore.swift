@@ -80,11 +80,22 @@ public struct StateStore: Sendable {
     return fields
   }
 
+  /// The fields of all `keys` in one map, as they are in a write: with the changes made so far.
+  ///
+  /// - Parameters:
+  ///   - keys: The records, least important first; missing ones are skipped.
+  ///   - transaction: The write transaction to read in, such as that of a hook.
+  /// - Returns: The merged fields; empty if there is no record.
+  /// - Throws: As for a ``merged(_:in:)-(_,ReadTransaction)``.
+  public func merged(_ keys: [StateKey], in transaction: borrowing WriteTransaction) throws(StoreError) -> FieldMap {
+    try merged(keys, in: transaction.reader)
+  }
+
   /// The fields of all `keys` in one map, from one snapshot of the newest commit.
   ///
   /// - Parameter keys: The records, least important first; missing ones are skipped.
   /// - Returns: The merged fields; empty if there is no record.
-  /// - Throws: As ``merged(_:in:)``.
+  /// - Throws: As ``merged(_:in:)-(_,ReadTransaction)``.
   public func merged(_ keys: [StateKey]) throws -> FieldMap {
     try environment.read { transaction in try merged(keys, in: transaction) }
   }
