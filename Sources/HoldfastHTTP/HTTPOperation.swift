@@ -135,6 +135,11 @@ extension OutboxRequest {
     _ operation: HTTPOperation, lane: String, attachments: [StagedAttachment] = []
   ) throws(StoreError) {
     try operation.check(hasAttachments: !attachments.isEmpty)
+    if let bad = attachments.first(where: { !$0.mediaType.isHeaderValue }) {
+      throw StoreError(
+        .invalidValue,
+        "The media type of the attachment \(bad.name) has characters that a header cannot have; remove them.")
+    }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {

@@ -4,7 +4,7 @@ public import Holdfast
 public struct HTTPReply: Sendable, Hashable {
   /// The status code.
   public let status: Int
-  /// The content, up to 1 MiB.
+  /// The content; of a longer one, the first MiB is kept.
   public let body: [UInt8]
   private let headers: [String: String]
 

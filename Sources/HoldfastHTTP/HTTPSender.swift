@@ -1,5 +1,6 @@
 import Foundation
 public import Holdfast
+import Synchronization
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -33,7 +34,7 @@ public struct HTTPSender: OutboxSender {
   ///   - baseURL: What the references of operations are resolved against; `http` or `https`, with a host. End it with
   ///     a slash, or its last part is replaced (RFC 3986, section 5.2).
   ///   - idempotencyHeader: The header that carries the key.
-  ///   - timeout: How long a request may stand still.
+  ///   - timeout: How long a request may stand still, in whole seconds from 1; fractions are rounded up.
   ///   - headers: Headers to add at each attempt, such as `Authorization`.
   ///   - classify: What a reply means.
   /// - Throws: `invalidOption` if the base URL is not one.
@@ -75,7 +76,7 @@ public struct HTTPSender: OutboxSender {
     let operation = try HTTPOperation(payload: entry.payload)
     var request = URLRequest(url: try operation.resolved(against: base))
     request.httpMethod = operation.method
-    request.timeoutInterval = Double(timeout.components.seconds)
+    request.timeoutInterval = timeoutInterval
     for (name, value) in operation.headers { request.setValue(value, forHTTPHeaderField: name) }
     for (name, value) in try await headers(entry) { request.setValue(value, forHTTPHeaderField: name) }
     request.setValue("\(entry.idempotencyKey)", forHTTPHeaderField: idempotencyHeader)
@@ -115,12 +116,18 @@ public struct HTTPSender: OutboxSender {
     return try await reply(connections.use { try await $0.upload(for: request, fromFile: file) })
   }
 
-  private func reply(_ answer: (Data, URLResponse)) throws -> HTTPReply {
+  /// Whole seconds, at least one: swift-corelibs-foundation drops fractions, and takes zero for a time-out at once.
+  private var timeoutInterval: Double {
+    let (seconds, attoseconds) = timeout.components
+    return Double(max(1, seconds)) + (seconds >= 1 && attoseconds > 0 ? 1 : 0)
+  }
+
+  private func reply(_ answer: (Data?, URLResponse)) throws -> HTTPReply {
     guard let response = answer.1 as? HTTPURLResponse else { throw URLError(.badServerResponse) }
     var headers: [String: String] = [:]
     for (name, value) in response.allHeaderFields { headers["\(name)"] = "\(value)" }
     return HTTPReply(
-      status: response.statusCode, headers: headers, body: Array(answer.0.prefix(Self.replyLimit)))
+      status: response.statusCode, headers: headers, body: Array((answer.0 ?? Data()).prefix(Self.replyLimit)))
   }
 
   /// What a failed connection means: where no byte of the request can have left, it does not count as an attempt.
@@ -143,27 +150,48 @@ private final class Connections: Sendable {
     ///
     /// When a kept connection dies under a request with a body, libcurl goes on with a new one, but
     /// swift-corelibs-foundation cannot rewind the body, and spins until the timeout.
-    func use<R>(_ exchange: (URLSession) async throws -> R) async throws -> R {
-      let session = Self.makeSession()
+    func use(_ exchange: (URLSession) async throws -> (Data, URLResponse)) async throws -> (Data?, URLResponse) {
+      let refusals = Refusals()
+      let session = URLSession(configuration: .ephemeral, delegate: refusals, delegateQueue: nil)
       defer { session.finishTasksAndInvalidate() }
-      return try await exchange(session)
+      do {
+        return try await exchange(session)
+      } catch let error as URLError where error.code == .cancelled {
+        // What came with the challenge is the server's reply.
+        guard let response = refusals.challenge else { throw error }
+        return (nil, response)
+      }
     }
   #else
-    private let session = makeSession()
+    private let session = URLSession(configuration: .ephemeral, delegate: Refusals(), delegateQueue: nil)
 
     deinit { session.finishTasksAndInvalidate() }
 
     /// Runs `exchange` on the one session, which keeps connections.
-    func use<R>(_ exchange: (URLSession) async throws -> R) async throws -> R { try await exchange(session) }
+    func use(_ exchange: (URLSession) async throws -> (Data, URLResponse)) async throws -> (Data?, URLResponse) {
+      try await exchange(session)
+    }
   #endif
-
-  private static func makeSession() -> URLSession {
-    URLSession(configuration: .ephemeral, delegate: RedirectRefusal(), delegateQueue: nil)
-  }
 }
 
-/// Answers a redirect with the redirect itself: a method other than GET must not be replayed elsewhere.
-private final class RedirectRefusal: NSObject, URLSessionTaskDelegate, Sendable {
+/// Answers a redirect with the redirect itself, since a method other than GET must not be replayed elsewhere, and on Linux
+/// a demand for credentials with none, since swift-corelibs-foundation would wait for ever.
+private final class Refusals: NSObject, URLSessionTaskDelegate, Sendable {
+  #if canImport(FoundationNetworking)
+    private let response = Mutex<URLResponse?>(nil)
+
+    /// The reply that asked for credentials, if one did.
+    var challenge: URLResponse? { response.withLock { $0 } }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      response.withLock { $0 = challenge.failureResponse }
+      completionHandler(.cancelAuthenticationChallenge, nil)
+    }
+  #endif
+
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void

@@ -13,6 +13,8 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   var failure: StoreError?
   /// The bytes of the keys and values it has stored.
   var changedBytes = 0
+  /// Whether LMDB has refused something for good: the transaction will not commit.
+  package var isDoomed: Bool { failure != nil }
   /// What to do once the commit has happened, outside every lock.
   var commitActions: [@Sendable () -> Void] = []
 

@@ -14,7 +14,7 @@ import Testing
   private func kind(_ outcome: SendOutcome) -> Class {
     switch outcome {
     case .delivered: .delivered
-    case .transient: .transient
+    case .transient, .interrupted: .transient
     case .permanent: .permanent
     case .notSent: .notSent
     }

@@ -81,6 +81,16 @@ import Testing
     #expect(events.count == 2)
   }
 
+  @Test(arguments: ["Basic realm=\"x\"", "Digest realm=\"x\", nonce=\"y\"", "Bearer"])
+  func aDemandForCredentialsIsAnAnswer(_ challenge: String) async throws {
+    let refusal = "HTTP/1.1 401 X\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: 0\r\n\r\n"
+    let (requests, events) = try await exchange(
+      HTTPOperation("POST", "p", body: .json("{}")), answers: [refusal, Self.created])
+    #expect(requests.count == 2 && events.count == 2)
+    guard case .retrying(_, let reason, _) = events.first else { return #expect(Bool(false), "\(events)") }
+    #expect(reason.hasPrefix("http 401"))
+  }
+
   @Test func aServerThatIsNotThereWasNotReached() async throws {
     let store = try Store.open(at: "\(directory.path)/store")
     let server = try ScriptServer([])

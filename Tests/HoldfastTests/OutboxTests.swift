@@ -102,6 +102,80 @@ import Testing
     #expect(events.update { $0 }.contains { if case .held(let id, _) = $0 { id.rawValue == 1 } else { false } })
   }
 
+  @Test func aFailingHookWithAStoresErrorHoldsItsEntryAlone() async throws {
+    let store = try open()
+    try store.enqueue(["1"], lane: "a")
+    try store.enqueue(["2"], lane: "b")
+    let hooks = OutboxHooks(onCommit: { entry, _, _ in
+      if entry.text == "1" { throw StoreError(.diskFull, "The disk of another store is full.") }
+    })
+    let report = try await store.outbox.drain(with: ScriptedSender(), hooks: hooks)
+    #expect(report.held == 1 && report.delivered == 1)
+  }
+
+  @Test func anInterruptedAttemptDoesNotCountTowardsGivingUp() throws {
+    var random = SystemRandomNumberGenerator()
+    var state = DeliveryState(notBefore: 0)
+    let schedule = RetrySchedule(maxAttempts: 2)
+    for _ in 0..<100 {
+      state.claim(epoch: 1)
+      #expect(state.settle(.interrupted, at: 5, schedule, using: &random) == .retry(at: 5))
+      state.claim(epoch: 2)
+      state.recover(at: 6)
+    }
+    #expect(state.attempts == 200, "each may have reached the server")
+    state.claim(epoch: 3)
+    guard case .retry = state.settle(.transient(reason: "x"), at: 7, schedule, using: &random) else {
+      return #expect(Bool(false), "the first real failure of two")
+    }
+    state.claim(epoch: 3)
+    guard case .bury = state.settle(.transient(reason: "x"), at: 8, schedule, using: &random) else {
+      return #expect(Bool(false), "the second")
+    }
+    #expect(try DeliveryState(decoding: state.encoded.span) == state)
+  }
+
+  @Test(
+    arguments: [
+      ("outbox.due", [UInt8](repeating: 0, count: 15) + [1]),
+      ("outbox.due", [UInt8](repeating: 255, count: 8) + [0, 0, 0, 0, 0, 0, 0, 1]),
+      ("outbox.due", [0]), ("outbox.due", [0, 0, 0, 0, 0, 0, 0, 0] + [0, 0, 0, 0, 0, 0, 0, 99]),
+      ("outbox.run", [1, 2]),
+      ("outbox.lane", [3]),
+    ] as [(String, [UInt8])])
+  func strayRowsSendNothingTwice(_ name: String, _ key: [UInt8]) async throws {
+    let store = try open()
+    try store.enqueue(["1", "2"], lane: "a")
+    try await store.write { t in
+      try t.set([], forKey: key, in: store.environment.database(name))
+    }
+    let sender = ScriptedSender()
+    try await store.outbox.drain(with: sender, options: .init(goal: .once))
+    #expect(sender.sent.map(\.text) == ["1", "2"])
+  }
+
+  @Test func aCounterAtItsEndIsATypedError() async throws {
+    let store = try open()
+    try await store.write { t in
+      for name in ["sequence", "epoch"] { try store.outbox.meta.set(name, to: .max, in: &t) }
+    }
+    #expect { try store.enqueue(["1"]) } throws: { ($0 as? StoreError)?.code == .corruptRecord }
+    await #expect { try await store.outbox.drain(with: ScriptedSender()) } throws: {
+      ($0 as? StoreError)?.code == .corruptRecord
+    }
+  }
+
+  @Test func anEntryThatIsGoneIsListedAndCounted() async throws {
+    let store = try open()
+    let ids = try store.enqueue(["1", "2"])
+    try await store.write { t in
+      try t.remove(ids[0].key, in: store.environment.database("outbox.entry"))
+    }
+    #expect(try await store.outbox.drain(with: ScriptedSender()).held == 1)
+    #expect(try store.outbox.counts().pending == 2)
+    #expect(try store.outbox.pendingEntries(limit: 9).map(\.phase) == [.held, .waiting])
+  }
+
   @Test func theNextDrainTriesWhatWasHeld() async throws {
     struct Refusal: Error {}
     let store = try open()

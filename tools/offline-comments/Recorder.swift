@@ -41,6 +41,10 @@ struct Recorder {
     }
     let request = try comment.request(attachments ?? [])
     try store.write { transaction in
+      let recorded = try store.state.merged([Self.progressKey], in: transaction)["recorded"]?.intValue ?? 0
+      guard recorded < line else {
+        throw UsageError("another process is recording the same comments into \(store.path); let it finish")
+      }
       try store.state.update(
         comment.postKey, ["hasComment": true, "lastComment": .string(comment.id)], in: &transaction)
       try store.state.add(1, to: "comments", of: comment.postKey, in: &transaction)

@@ -51,7 +51,7 @@ enum FieldTable {
     }
     for (index, field) in fields.enumerated() {
       let entry = start + 4 + 16 * index
-      writer.put(UInt32(writer.count - start), at: entry)
+      writer.put(UInt32(truncatingIfNeeded: writer.count - start), at: entry)
       writer.append(text: field.name)
       try appendBytes(of: field.value, to: &writer, table: start, entry: entry, depth: depth)
     }

@@ -25,7 +25,13 @@ struct MetaTable: Sendable {
 
   /// Adds one, inside the transaction: numbers are given in the order of commits, without gaps.
   func increment(_ name: String, in transaction: inout WriteTransaction) throws(StoreError) -> UInt64 {
-    let value = try value(name, in: transaction.reader) + 1
+    let last = try value(name, in: transaction.reader)
+    guard last < .max else {
+      throw StoreError(
+        .corruptRecord,
+        "The number \(name) in \(database.name) cannot be right: it is the highest there is; restore a copy.")
+    }
+    let value = last + 1
     try set(name, to: value, in: &transaction)
     return value
   }

@@ -6,6 +6,7 @@ import LMDB
 /// ```
 /// u8   format, 1          u8   phase         u16  attempts that may have reached the server
 /// u16  failures since that surely did not reach it
+/// u16  attempts that were cut short by a cancelled drain or the end of the process
 /// u32  generation, raised by each claim      u64  epoch of the last claim
 /// i64  earliest time of the next attempt, in milliseconds since 1970
 /// the reason of the last failure, in UTF-8
@@ -31,6 +32,8 @@ struct DeliveryState: Hashable {
   /// How often it may have reached the server. Above zero, a repeat is possible.
   var attempts: UInt16 = 0
   var unsentFailures: UInt16 = 0
+  /// How many of the attempts were cut short; these do not count towards giving up.
+  var interruptions: UInt16 = 0
   /// Tells a late answer from the current one, with ``epoch``: it is never taken back.
   var generation: UInt32 = 0
   var epoch: UInt64 = 0
@@ -55,11 +58,14 @@ struct DeliveryState: Hashable {
     case .permanent(let reason): return .bury(reason: reason)
     case .transient(let reason, let pause):
       unsentFailures = 0
-      if Int(attempts) >= schedule.maxAttempts {
+      if Int(attempts) - Int(interruptions) >= min(schedule.maxAttempts, 50_000) {
         return .bury(reason: "gave up after \(attempts) attempts; the last failed with: \(reason)")
       }
       let delay = schedule.delay(afterFailure: Int(attempts), using: &random)
       return retry(reason, at: now + max(delay, pause ?? .zero).milliseconds)
+    case .interrupted:
+      interrupt()
+      return retry("the drain was cancelled during an attempt", at: now)
     case .notSent(let reason):
       attempts = attempts == 0 ? 0 : attempts - 1
       unsentFailures = unsentFailures == .max ? .max : unsentFailures + 1
@@ -77,10 +83,15 @@ struct DeliveryState: Hashable {
 
   /// A new drain begins: what an earlier one left claimed may have been sent, and is sent again under the same key.
   mutating func recover(at now: Int64) {
-    if phase == .inFlight { lastError = "the process ended during an attempt" }
+    if phase == .inFlight {
+      interrupt()
+      lastError = "the process ended during an attempt"
+    }
     phase = .waiting
     notBefore = now
   }
+
+  private mutating func interrupt() { interruptions = interruptions == .max ? .max : interruptions + 1 }
 
   mutating func hold(_ reason: String) {
     phase = .held
@@ -97,6 +108,7 @@ extension DeliveryState {
     writer.append(phase.rawValue)
     writer.append(attempts)
     writer.append(unsentFailures)
+    writer.append(interruptions)
     writer.append(generation)
     writer.append(epoch)
     writer.append(notBefore)
@@ -112,10 +124,11 @@ extension DeliveryState {
     self.phase = phase
     attempts = try bytes.load(UInt16.self, at: 2)
     unsentFailures = try bytes.load(UInt16.self, at: 4)
-    generation = try bytes.load(UInt32.self, at: 6)
-    epoch = try bytes.load(UInt64.self, at: 10)
-    notBefore = try bytes.load(Int64.self, at: 18)
-    lastError = String(decoding: [UInt8](copying: try bytes.slice(26, bytes.count - 26)), as: UTF8.self)
+    interruptions = try bytes.load(UInt16.self, at: 6)
+    generation = try bytes.load(UInt32.self, at: 8)
+    epoch = try bytes.load(UInt64.self, at: 12)
+    notBefore = try bytes.load(Int64.self, at: 20)
+    lastError = String(decoding: [UInt8](copying: try bytes.slice(28, bytes.count - 28)), as: UTF8.self)
   }
 }
 

@@ -82,12 +82,13 @@ final class Drain<Sender: OutboxSender>: Sendable {
   }
 
   private func attempt(_ claim: Outbox.Claim) async {
-    let outcome: SendOutcome
+    var outcome: SendOutcome
     do {
       outcome = try await sender.send(claim.entry)
     } catch {
       outcome = .transient(reason: "the sender threw: \(error)")
     }
+    if Task.isCancelled, case .transient = outcome { outcome = .interrupted }
     finished.update { $0.append(Finished(claim: claim, outcome: outcome)) }
     outbox.wakeUp.signal()
   }
@@ -136,7 +137,8 @@ final class Drain<Sender: OutboxSender>: Sendable {
       }
       if let event { turn.events.append(event) }
     } catch {
-      if let error = error as? StoreError, error.code.remedy == .makeRoom { throw error }
+      // The hook is not to blame for a full disk, and nothing else of this turn would be kept either.
+      if transaction.isDoomed { throw error }
       var item = item
       item.hookFailures += 1
       if item.hookFailures < 3 {

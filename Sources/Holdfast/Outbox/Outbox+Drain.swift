@@ -21,7 +21,8 @@ extension Outbox {
     public var concurrency: Int
     /// How failures are retried.
     public var schedule: RetrySchedule
-    /// How often to look for what other processes have enqueued; what this process enqueues is seen at once.
+    /// How often to look for what other processes, and other `Store`s of the same path, have enqueued; what is enqueued
+    /// through this one is seen at once. At least 10 ms.
     public var pollInterval: Duration
     /// Told of each change, after its commit, in order. It must not block.
     public var onEvent: @Sendable (OutboxEvent) -> Void

@@ -41,7 +41,7 @@ extension Outbox {
   /// - Throws: `damaged` or `io` if the file cannot be read.
   public func counts() throws -> Counts {
     try environment.read { transaction in
-      Counts(pending: try transaction.count(of: entries), dead: try transaction.count(of: dead))
+      Counts(pending: try transaction.count(of: states), dead: try transaction.count(of: dead))
     }
   }
 
@@ -53,23 +53,23 @@ extension Outbox {
   public func pendingEntries(limit: Int) throws -> [PendingEntry] {
     try environment.read { transaction in
       var found: [PendingEntry] = []
-      var cursor = try transaction.cursor(in: entries)
+      var cursor = try transaction.cursor(in: states)
       while found.count < limit, try cursor.next() {
-        let id = try EntryID(key: cursor.key, at: 0, of: entries)
-        found.append(try pendingEntry(id, cursor.value, in: transaction))
+        let id = try EntryID(key: cursor.key, at: 0, of: states)
+        found.append(try pendingEntry(id, in: transaction))
       }
       return found
     }
   }
 
   private func pendingEntry(
-    _ id: EntryID, _ bytes: Span<UInt8>, in transaction: borrowing ReadTransaction
+    _ id: EntryID, in transaction: borrowing ReadTransaction
   ) throws(StoreError) -> PendingEntry {
     do throws(StoreError) {
-      guard let state = try state(of: id, in: transaction) else {
-        throw StoreError(.corruptRecord, "The outbox entry \(id) has no state; it is held.")
+      guard let state = try state(of: id, in: transaction), let entry = try entry(id, in: transaction) else {
+        throw StoreError(.corruptRecord, "The outbox entry \(id) is gone, but its state is there; it is held.")
       }
-      return PendingEntry(id, .success(try OutboxEntry(decoding: bytes, id: id, attachmentsIn: folder)), state)
+      return PendingEntry(id, .success(entry), state)
     } catch  where error.code == .corruptRecord {
       var state = DeliveryState(notBefore: 0)
       state.hold(error.message)

@@ -41,6 +41,12 @@ extension EntryID {
   /// The number, so that keys sort by it.
   var key: [UInt8] { rawValue.bigEndianBytes }
 
+  /// The second number of a key of two: what an index names. `nil` for a key that is damaged, which names nothing.
+  init?(indexKey key: [UInt8]) {
+    guard key.count == 16 else { return nil }
+    rawValue = key[8...].reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
   init(key: Span<UInt8>, at offset: Int, of database: Database) throws(StoreError) {
     do throws(Malformed) {
       rawValue = try key.loadBigEndian(UInt64.self, at: offset)

@@ -15,8 +15,8 @@ extension Outbox {
   func recover(in transaction: inout WriteTransaction) throws(StoreError) -> UInt64 {
     let now = time.now()
     for key in try keys(of: .all, in: running, limit: .max, transaction.reader) {
-      let id = try EntryID(key: key.span, at: 8, of: running)
       try transaction.remove(key, in: running)
+      guard let id = EntryID(indexKey: key) else { continue }
       guard var state = try soundState(of: id, in: &transaction), state.phase != .waiting else { continue }
       state.recover(at: now)
       try set(state, of: id, in: &transaction)
@@ -35,8 +35,8 @@ extension Outbox {
     let range = KeyRange(upper: .included(dueKey(date, EntryID(rawValue: .max))))
     var claims: [Claim] = []
     for key in try keys(of: range, in: due, limit: limit, transaction.reader) {
-      let id = try EntryID(key: key.span, at: 8, of: due)
       try transaction.remove(key, in: due)
+      guard let id = EntryID(indexKey: key) else { continue }
       guard var state = try soundState(of: id, in: &transaction) else {
         events.append(.held(id, reason: Self.unreadableState))
         continue
@@ -84,7 +84,7 @@ extension Outbox {
       return .retrying(id, reason: state.lastError, at: date)
     case .bury(let reason):
       let letter = DeadEntry(
-        entry: claim.entry, reason: reason, attempts: Int(state.attempts), diedAt: time.now())
+        entry: claim.entry, reason: String(reason.prefix(1000)), attempts: Int(state.attempts), diedAt: time.now())
       try transaction.set(letter.encoded(), forKey: id.key, in: dead)
       try removeLive(claim.entry, in: &transaction)
       try hooks.onRollback(claim.entry, reason, &transaction)
@@ -105,8 +105,11 @@ extension Outbox {
   /// The time at which the next entry may be sent, if one is waiting.
   func nextDue(in transaction: borrowing ReadTransaction) throws(StoreError) -> Int64? {
     var cursor = try transaction.cursor(in: due)
-    guard try cursor.next() else { return nil }
-    return Int64(clamping: try EntryID(key: cursor.key, at: 0, of: due).rawValue)
+    while try cursor.next() {
+      // A row that is none is skipped here, and removed when its turn comes.
+      if cursor.key.count == 16 { return Int64(clamping: try EntryID(key: cursor.key, at: 0, of: due).rawValue) }
+    }
+    return nil
   }
 
   /// Takes an entry out of the live set and lets the next of its lane go.

@@ -113,6 +113,10 @@ public struct Outbox: Sendable {
     if request.kind.isEmpty {
       throw StoreError(.invalidValue, "A request needs a kind, by which its sender knows what to do; name it.")
     }
+    if request.kind.utf8.count > OutboxRequest.nameLimit || request.lane.utf8.count > OutboxRequest.nameLimit {
+      throw StoreError(
+        .invalidValue, "A kind or lane is over \(OutboxRequest.nameLimit) bytes; use a short name, or a hash.")
+    }
     if request.payload.count > OutboxRequest.payloadLimit {
       throw StoreError(
         .invalidValue,

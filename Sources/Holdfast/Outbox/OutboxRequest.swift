@@ -10,6 +10,8 @@ public struct OutboxRequest: Sendable {
   /// Files that go with it.
   public var attachments: [StagedAttachment]
 
+  /// The longest kind or lane in bytes.
+  public static let nameLimit = 1000
   /// The longest payload in bytes.
   public static let payloadLimit = 1 << 20
 

@@ -22,6 +22,8 @@ public enum SendOutcome: Sendable, Hashable {
   case transient(reason: String, retryAfter: Duration? = nil)
   /// It surely did not reach the server; this does not count as an attempt.
   case notSent(reason: String)
+  /// The drain was cancelled under it: it may have reached the server, and does not count towards giving up.
+  case interrupted
   /// The server will never accept it.
   case permanent(reason: String)
 }
