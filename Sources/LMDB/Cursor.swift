@@ -111,6 +111,17 @@ public struct Cursor: ~Copyable, ~Escapable {
     return settle(isInside: position == .on && range.admits(belowUpper: self.key), otherwise: .pastEnd)
   }
 
+  /// As ``seek(to:)`` for a key that is not below the one last looked for, which may be a step away.
+  @_lifetime(self: copy self)
+  mutating func advance(to key: borrowing Span<UInt8>) throws(StoreError) -> Bool {
+    // Past the end for a smaller key, so for this one too.
+    guard position == .on else { return false }
+    if self.key.compare(key) >= 0 { return true }
+    if try !next() { return false }
+    if self.key.compare(key) >= 0 { return true }
+    return try seek(to: key)
+  }
+
   @_lifetime(self: copy self)
   private mutating func settle(isInside: Bool, otherwise outside: Position) -> Bool {
     if isInside { return true }

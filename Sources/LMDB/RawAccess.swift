@@ -13,6 +13,19 @@ private func invalidLength(of count: Int, _ database: Database) -> StoreError {
     "A key of \(count) bytes for \(database.name) cannot be stored; use 1 to \(Environment.maximumKeyLength) bytes.")
 }
 
+/// Rejects a value that is too long for LMDB.
+@inline(__always)
+func check(_ value: borrowing Span<UInt8>, _ database: Database) throws(StoreError) {
+  if value.count > Environment.maximumValueLength { throw invalidLength(ofValue: value.count, database) }
+}
+
+private func invalidLength(ofValue count: Int, _ database: Database) -> StoreError {
+  StoreError(
+    .invalidValue,
+    "A value of \(count) bytes for \(database.name) is over the limit of \(Environment.maximumValueLength); keep large "
+      + "data in a file.")
+}
+
 /// One `mdb_get`: the bytes stored under a key. The caller ties them to the transaction.
 @unsafe
 @inline(__always)
@@ -28,4 +41,45 @@ func get(
   if code == MDB_NOTFOUND { return nil }
   guard code == MDB_SUCCESS else { throw .lmdb(code, "read a key of \(database.name)") }
   return unsafe value.bytes
+}
+
+/// One `mdb_put`, of a key that has been checked.
+@unsafe
+@inline(__always)
+func put(
+  _ transaction: OpaquePointer, _ database: Database, _ key: borrowing Span<UInt8>, _ value: borrowing Span<UInt8>
+) -> Int32 {
+  unsafe value.withUnsafeBytes { valueBytes in
+    unsafe key.withUnsafeBytes { keyBytes in
+      var mdbKey = unsafe MDB_val(keyBytes)
+      var mdbValue = unsafe MDB_val(valueBytes)
+      return unsafe mdb_put(transaction, database.handle, &mdbKey, &mdbValue, 0)
+    }
+  }
+}
+
+/// One `mdb_del`, of a key that has been checked.
+@unsafe
+@inline(__always)
+func delete(_ transaction: OpaquePointer, _ database: Database, _ key: borrowing Span<UInt8>) -> Int32 {
+  unsafe key.withUnsafeBytes { keyBytes in
+    var mdbKey = unsafe MDB_val(keyBytes)
+    return unsafe mdb_del(transaction, database.handle, &mdbKey, nil)
+  }
+}
+
+extension String {
+  /// Runs `body` with the UTF-8 bytes, without a copy if the string is a native one.
+  @inline(__always)
+  func withKey<R>(_ body: (Span<UInt8>) throws(StoreError) -> R) throws(StoreError) -> R {
+    var text = self
+    let result = text.withUTF8 { bytes -> Result<R, StoreError> in
+      do throws(StoreError) {
+        return .success(try body(unsafe Span(_unsafeElements: bytes)))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
 }

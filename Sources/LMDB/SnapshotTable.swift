@@ -50,7 +50,6 @@ final class SnapshotTable: @unchecked Sendable {
   let shared = Monitor(Shared())
   let slots: UnsafeMutablePointer<Slot>
   let count: Int
-  /// How many slots have a transaction.
   private let begun = Atomic<Int>(0)
   private let generation = ForkGuard.start()
   private let shift: UInt
@@ -72,6 +71,9 @@ final class SnapshotTable: @unchecked Sendable {
     unsafe slots.deinitialize(count: count)
     unsafe slots.deallocate()
   }
+
+  /// How many slots have a transaction.
+  var transactions: Int { begun.load(ordering: .relaxed) }
 
   /// Whether this is a child that `fork()` made of the process that opened the environment.
   var isForked: Bool { ForkGuard.generation != generation }
@@ -127,7 +129,7 @@ final class SnapshotTable: @unchecked Sendable {
       }
       unsafe leave(slot)
       switch code {
-      case MDB_READERS_FULL where !mustHaveTransaction && begun.load(ordering: .relaxed) > 0: mustHaveTransaction = true
+      case MDB_READERS_FULL where !mustHaveTransaction && transactions > 0: mustHaveTransaction = true
       case MDB_READERS_FULL: throw readersFull(code)
       case MDB_MAP_RESIZED where !isInside(thread): return nil
       default: throw failure(code, "begin a read of \(path)")

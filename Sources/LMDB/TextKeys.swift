@@ -40,7 +40,13 @@ extension WriteTransaction {
   /// - Throws: As ``set(_:forKey:in:)-(Span<UInt8>,Span<UInt8>,_)``.
   @_lifetime(self: copy self)
   public mutating func set(_ value: [UInt8], forKey key: String, in database: Database) throws(StoreError) {
-    try set(value.span, forKey: Array(key.utf8).span, in: database)
+    let (raw, owner) = unsafe (raw, owner)
+    let code = try key.withKey { (bytes) throws(StoreError) in
+      try check(bytes, database, owner)
+      try check(value.span, database)
+      return unsafe put(raw, database, bytes, value.span)
+    }
+    try finishSet(code, key.utf8.count + value.count, database)
   }
 
   /// Removes the key that is the UTF-8 bytes of `key`.
@@ -53,7 +59,12 @@ extension WriteTransaction {
   @discardableResult
   @_lifetime(self: copy self)
   public mutating func removeValue(forKey key: String, in database: Database) throws(StoreError) -> Bool {
-    try removeValue(forKey: Array(key.utf8).span, in: database)
+    let (raw, owner) = unsafe (raw, owner)
+    let code = try key.withKey { (bytes) throws(StoreError) in
+      try check(bytes, database, owner)
+      return unsafe delete(raw, database, bytes)
+    }
+    return try finishRemoval(code, database)
   }
 }
 
@@ -61,13 +72,5 @@ extension WriteTransaction {
 private func get(
   _ transaction: OpaquePointer, _ owner: EnvironmentID, _ database: Database, text: String
 ) throws(StoreError) -> UnsafeBufferPointer<UInt8>? {
-  var text = text
-  let result = text.withUTF8 { bytes -> Result<UnsafeBufferPointer<UInt8>?, StoreError> in
-    do throws(StoreError) {
-      return unsafe .success(try get(transaction, owner, database, Span(_unsafeElements: bytes)))
-    } catch {
-      return unsafe .failure(error)
-    }
-  }
-  return unsafe try result.get()
+  unsafe try text.withKey { (bytes) throws(StoreError) in unsafe try get(transaction, owner, database, bytes) }
 }

@@ -64,24 +64,8 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
     _ value: borrowing Span<UInt8>, forKey key: borrowing Span<UInt8>, in database: Database
   ) throws(StoreError) {
     try check(key, database, owner)
-    guard value.count <= Environment.maximumValueLength else {
-      throw StoreError(
-        .invalidValue,
-        """
-        A value of \(value.count) bytes for \(database.name) is over the limit of \
-        \(Environment.maximumValueLength); keep large data in a file.
-        """)
-    }
-    changedBytes += key.count + value.count
-    let transaction = unsafe raw
-    let code = unsafe value.withUnsafeBytes { valueBytes in
-      unsafe key.withUnsafeBytes { keyBytes in
-        var mdbKey = unsafe MDB_val(keyBytes)
-        var mdbValue = unsafe MDB_val(valueBytes)
-        return unsafe mdb_put(transaction, database.handle, &mdbKey, &mdbValue, 0)
-      }
-    }
-    if code != MDB_SUCCESS { throw doomed(by: code, "store a value in \(database.name)") }
+    try check(value, database)
+    try finishSet(unsafe put(raw, database, key, value), key.count + value.count, database)
   }
 
   /// Removes a key and its value.
@@ -97,14 +81,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
     forKey key: borrowing Span<UInt8>, in database: Database
   ) throws(StoreError) -> Bool {
     try check(key, database, owner)
-    let transaction = unsafe raw
-    let code = unsafe key.withUnsafeBytes { keyBytes in
-      var mdbKey = unsafe MDB_val(keyBytes)
-      return unsafe mdb_del(transaction, database.handle, &mdbKey, nil)
-    }
-    if code == MDB_NOTFOUND { return false }
-    if code != MDB_SUCCESS { throw doomed(by: code, "remove a key from \(database.name)") }
-    return true
+    return try finishRemoval(unsafe delete(raw, database, key), database)
   }
 
   /// Removes every key of a range.
@@ -186,6 +163,21 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   @_lifetime(self: copy self)
   public mutating func afterCommit(_ action: @escaping @Sendable () -> Void) {
     commitActions.append(action)
+  }
+
+  /// What follows the put of a value.
+  @_lifetime(self: copy self)
+  mutating func finishSet(_ code: Int32, _ bytes: Int, _ database: Database) throws(StoreError) {
+    changedBytes += bytes
+    if code != MDB_SUCCESS { throw doomed(by: code, "store a value in \(database.name)") }
+  }
+
+  /// What follows a removal.
+  @_lifetime(self: copy self)
+  mutating func finishRemoval(_ code: Int32, _ database: Database) throws(StoreError) -> Bool {
+    if code == MDB_NOTFOUND { return false }
+    if code != MDB_SUCCESS { throw doomed(by: code, "remove a key from \(database.name)") }
+    return true
   }
 
   private borrowing func keys(

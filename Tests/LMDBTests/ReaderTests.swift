@@ -84,6 +84,17 @@ import Testing
     try pin.release()
   }
 
+  @Test func readsKeepTheirTransactionForTheNextOne() throws {
+    let (environment, a) = try Environment.make(at: scratch(), Environment.Options(durability: .unsafeNoSync))
+    for _ in 0..<100 { _ = try environment.text("k", in: a) }
+    #expect(environment.snapshots.transactions == 1)
+    let pin = PinnedReader(environment)
+    for _ in 0..<100 { _ = try environment.text("k", in: a) }
+    #expect(environment.snapshots.transactions == 2)
+    try pin.release()
+    #expect(environment.snapshots.transactions == 2)
+  }
+
   @Test func aPinnedReaderShowsAsLag() throws {
     let (environment, a) = try Environment.make(at: scratch())
     try environment.set("0", "k", in: a)
