@@ -51,16 +51,6 @@ package final class Monitor<State>: @unchecked Sendable {
     return try body(&state)
   }
 
-  /// Runs `body` alone and wakes one of those who wait; for state that only one of them can take.
-  package func handOver<R>(_ body: (inout State) -> R) -> R {
-    unsafe pthread_mutex_lock(mutex)
-    defer {
-      unsafe pthread_cond_signal(condition)
-      unsafe pthread_mutex_unlock(mutex)
-    }
-    return body(&state)
-  }
-
   /// Blocks the thread until `attempt` returns a value; it is asked again after each ``update(_:)``.
   package func wait<R>(_ attempt: (inout State) -> R?) -> R {
     unsafe pthread_mutex_lock(mutex)

@@ -27,24 +27,24 @@ import Testing
       let scratch = Scratch()
       let (environment, a) = try Environment.make(at: scratch())
       try environment.set("old", "k", in: a)
-      try environment.read { t in
-        let parent = getpid()
-        do {
+      let parent = getpid()
+      do {
+        try environment.read { t in
           try environment.write { w in
             try w.set(Array("new".utf8), forKey: "k", in: a)
             let isFine = inChild(leaving: true) { true }
             #expect(isFine)
           }
-        } catch {
-          // Only the child comes here.
-          precondition(getpid() != parent)
-          _exit((error as? StoreError)?.code == .forked ? 0 : 1)
+          // A reader's slot that the child had given back would let the writer reuse these pages.
+          for n in 0..<20 { try environment.set("\(n)", "k", in: a) }
+          #expect(t.bytes("k", in: a) == Array("old".utf8))
         }
-        precondition(getpid() == parent)
-        // A reader's slot that the child had given back would let the writer reuse these pages.
-        for n in 0..<20 { try environment.set("\(n)", "k", in: a) }
-        #expect(t.bytes("k", in: a) == Array("old".utf8))
+      } catch {
+        // Only the child comes here, out of both closures.
+        precondition(getpid() != parent)
+        _exit((error as? StoreError)?.code == .forked ? 0 : 1)
       }
+      precondition(getpid() == parent)
       try environment.verify()
     }
   }

@@ -1,5 +1,7 @@
-import LMDB
+import Foundation
 import Testing
+
+@testable import LMDB
 
 @Suite struct TransactionTests {
   let scratch = Scratch()
@@ -111,6 +113,29 @@ import Testing
       #expect(log.entries.isEmpty)
     }
     #expect(log.entries == ["outer", "inner"])
+  }
+
+  /// A writer that comes back at once must not pass one that has waited.
+  @Test func writersTakeTurns() throws {
+    let (environment, a) = try Environment.make(at: scratch(), .init(durability: .unsafeNoSync))
+    let log = Log()
+    let first = PinnedWriter(environment)
+    var threads: [TestThread] = []
+    for n in 0..<5 {
+      threads.append(
+        TestThread {
+          for round in 0..<3 {
+            try environment.write { t in
+              try t.set([UInt8(round)], forKey: "\(n)", in: a)
+              log.append("\(n)")
+            }
+          }
+        })
+      while environment.writer.waiting <= n { _ = sched_yield() }
+    }
+    try first.release()
+    for thread in threads { try thread.join() }
+    #expect(log.entries.prefix(5) == ["0", "1", "2", "3", "4"])
   }
 
   @Test func removesRanges() throws {
