@@ -4,7 +4,7 @@
 /// try withKeyBuffer { key in
 ///   key.append("user")
 ///   key.append(UInt8(ascii: ":"))
-///   key.append(id)
+///   key.append("42")
 ///   return try transaction.value(forKey: key.bytes, in: users)?.count
 /// }
 /// ```
