@@ -7,7 +7,8 @@ extension Environment {
   ///
   /// The task is suspended until the commit is durable; no thread of the cooperative pool is blocked. The writes of
   /// tasks that wait at the same time share one commit, and so one flush, in the order in which they asked; each is
-  /// still taken back alone if its closure throws.
+  /// still taken back alone if its closure throws. A task that writes alone pays about 20 µs for the change of thread:
+  /// little beside a flush, but where nothing is flushed, the synchronous form is several times faster.
   ///
   /// **`body` may run more than once**: when the map has to grow, and when the commit of a group fails and its members
   /// are tried one by one. Only the changes of its last run count.

@@ -143,7 +143,33 @@ extension Environment {
     return unsafe raw
   }
 
+  /// Opens the databases, in a map that may be too small: another process grows the file while this one opens it, or
+  /// has left no room for a new database.
   static func openDatabases(
+    _ names: [String], of raw: OpaquePointer, _ id: EnvironmentID, _ path: String, _ mode: Options.Mode
+  ) throws(StoreError) -> [String: Database] {
+    var growths = 0
+    while true {
+      do throws(StoreError) {
+        return unsafe try openDatabasesOnce(names, of: raw, id, path, mode)
+      } catch {
+        guard [MDB_MAP_RESIZED, MDB_MAP_FULL].contains(error.underlying), growths < 8 else { throw error }
+        growths += 1
+        // Nobody has this handle yet, so that the map may go.
+        var info = unsafe MDB_envinfo()
+        var stat = MDB_stat()
+        unsafe mdb_env_info(raw, &info)
+        unsafe mdb_env_stat(raw, &stat)
+        let used = unsafe (info.me_last_pgno + 1) * Int(stat.ms_psize)
+        let wanted = unsafe 2 * max(used, info.me_mapsize)
+        guard let size = AddressSpace.available(wanted, atLeast: used + (1 << 16)) else { throw error }
+        let code = unsafe mdb_env_set_mapsize(raw, size)
+        guard code == MDB_SUCCESS else { throw .lmdb(code, "cannot map \(path)") }
+      }
+    }
+  }
+
+  private static func openDatabasesOnce(
     _ names: [String], of raw: OpaquePointer, _ id: EnvironmentID, _ path: String, _ mode: Options.Mode
   ) throws(StoreError) -> [String: Database] {
     let isReadOnly = mode == .readOnly

@@ -26,9 +26,8 @@ struct FileHeader {
   ///   - path: Its path, for the message.
   /// - Throws: `notADatabase`, `unsupportedVersion` or `damaged`, with a sentence.
   init(reading file: borrowing File, path: String) throws(StoreError) {
-    let size = try file.size()
     let first = try file.read(Self.metaLength, at: 0)
-    guard size > 0 else {
+    guard !first.isEmpty else {
       throw StoreError(
         .damaged, "\(path) is empty, although no crash can leave it so; restore it, or remove it to start anew.")
     }
@@ -45,6 +44,8 @@ struct FileHeader {
       throw Self.damaged(path, "its second header page is broken")
     }
     try Self.checkVersion(second.load32(20), path)
+    // After the header: another process may be making the file longer, and writes the header last.
+    let size = try file.size()
     let newest = first.load64(144) >= second.load64(144) ? first : second
     for offset in [80, 128] {
       let root = newest.load64(offset)

@@ -73,7 +73,7 @@ final class SnapshotTable: @unchecked Sendable {
   }
 
   /// How many slots have a transaction.
-  var transactions: Int { begun.load(ordering: .relaxed) }
+  var transactions: Int { begun.load(ordering: .sequentiallyConsistent) }
 
   /// Whether this is a child that `fork()` made of the process that opened the environment.
   var isForked: Bool { ForkGuard.generation != generation }
@@ -157,13 +157,18 @@ final class SnapshotTable: @unchecked Sendable {
       unsafe slot.pointee.transaction = nil
       begun.subtract(1, ordering: .relaxed)
     }
+    // Counted before it is there: a thread that finds LMDB's table full in between must know that it can wait for it.
+    begun.add(1, ordering: .sequentiallyConsistent)
     var code = unsafe mdb_txn_begin(raw, nil, UInt32(MDB_RDONLY), &slot.pointee.transaction)
     if code == MDB_READERS_FULL {
       // Slots of killed processes are free to take, once somebody looks.
       unsafe mdb_reader_check(raw, nil)
       code = unsafe mdb_txn_begin(raw, nil, UInt32(MDB_RDONLY), &slot.pointee.transaction)
     }
-    if code == MDB_SUCCESS { begun.add(1, ordering: .relaxed) } else { unsafe slot.pointee.transaction = nil }
+    if code != MDB_SUCCESS {
+      unsafe slot.pointee.transaction = nil
+      begun.subtract(1, ordering: .sequentiallyConsistent)
+    }
     return code
   }
 

@@ -192,4 +192,38 @@ import Testing
     try environment.set("after", "l", in: a)
     #expect(try environment.statistics(of: a).entries == 2002)
   }
+
+  /// Both begin with a small map and grow it past each other's, with readers in this one.
+  @Test func growsBesideAnotherGrowingProcess() async throws {
+    let (environment, a) = try Environment.make(at: scratch(), Self.small)
+    let count = (setting("HF_GROWTH_MIB", or: 8) << 20) / (2 * 8000)
+    let path = scratch()
+    let isDone = Atomic(false)
+    let readers = (0..<8).map { _ in
+      TestThread {
+        while !isDone.load(ordering: .relaxed) {
+          try environment.read { t in
+            var cursor = try t.cursor(in: a)
+            while try cursor.next() { if cursor.value[7999] != 7 { throw Missing(key: 0) } }
+          }
+        }
+      }
+    }
+    let writer = TestThread { try Self.write("mine", count, to: environment, a) }
+    await #expect(processExitsWith: .success) { [path = path as String, count = count as Int] in
+      let (environment, a) = try Environment.make(at: path, GrowthTests.small)
+      try GrowthTests.write("theirs", count, to: environment, a)
+    }
+    try writer.join()
+    isDone.store(true, ordering: .relaxed)
+    for reader in readers { try reader.join() }
+    #expect(try environment.statistics(of: a).entries == 2 * count)
+    try environment.verify()
+  }
+
+  static func write(_ name: String, _ count: Int, to environment: Environment, _ a: Database) throws {
+    for n in 0..<count {
+      try environment.write { try $0.set([UInt8](repeating: 7, count: 8000), forKey: "\(name) \(n)", in: a) }
+    }
+  }
 }

@@ -1,8 +1,8 @@
-import Synchronization
+import LMDB
 
 /// A list that threads append to.
 final class Log: Sendable {
-  private let state = Mutex<[String]>([])
-  var entries: [String] { state.withLock { $0 } }
-  func append(_ entry: String) { state.withLock { $0.append(entry) } }
+  private let state = Monitor<[String]>([])
+  var entries: [String] { state.update { $0 } }
+  func append(_ entry: String) { state.update { $0.append(entry) } }
 }

@@ -74,6 +74,17 @@ int main(int argc, char **argv) {
   } else if (!strcmp(mode, "text")) {
     MDB_val text = {23, "a key that is not there"};
     for (long n = 0; n < operations; n++) sum += mdb_get(txn, a, &text, &data) == MDB_NOTFOUND;
+  } else if (!strcmp(mode, "composed")) {
+    const char *type = "user", *id = "0123456789abcdef";
+    for (long n = 0; n < operations; n++) {
+      char composed[511];
+      size_t length = strlen(type);
+      memcpy(composed, type, length);
+      composed[length++] = ':';
+      memcpy(composed + length, id, strlen(id));
+      MDB_val parts = {length + strlen(id), composed};
+      sum += mdb_get(txn, a, &parts, &data) == MDB_NOTFOUND;
+    }
   } else if (!strcmp(mode, "step")) {
     for (long n = 0; n < operations / 10000; n++) {
       MDB_cursor *cursor;

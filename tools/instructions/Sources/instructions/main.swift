@@ -63,6 +63,21 @@ func run(_ mode: String, _ operations: Int, _ environment: Environment, _ a: Dat
       for _ in 0..<operations { sum += try t.value(forKey: key, in: a)?.count ?? 1 }
       return sum
     }
+  case "composed":
+    sum = try environment.read { t in
+      var sum = 0
+      let type = "user"
+      let id = "0123456789abcdef"
+      for _ in 0..<operations {
+        sum += try withKeyBuffer { key in
+          key.append(type)
+          key.append(UInt8(ascii: ":"))
+          key.append(id)
+          return try t.value(forKey: key.bytes, in: a)?.count ?? 1
+        }
+      }
+      return sum
+    }
   case "step":
     sum = try environment.read { t in
       var sum = 0
