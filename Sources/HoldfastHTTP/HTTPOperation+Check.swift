@@ -40,6 +40,12 @@ extension HTTPOperation {
       throw StoreError(
         .invalidValue, "\(self.url.debugDescription) is not a URL; percent-encode what is not allowed in one.")
     }
+    guard !self.url.hasPrefix("//"), !self.url.hasPrefix("\\"), url.user == nil, url.password == nil else {
+      throw StoreError(
+        .invalidValue,
+        "\(self.url.debugDescription) names another host without a scheme, or holds a password; write a path or a whole "
+          + "URL, and give credentials to the sender.")
+    }
     if let scheme = url.scheme, !["http", "https"].contains(scheme.lowercased()) || (url.host ?? "").isEmpty {
       throw StoreError(.invalidValue, "\(self.url.debugDescription) is not an HTTP URL; start it with https://.")
     }

@@ -30,7 +30,7 @@ public struct HTTPReply: Sendable, Hashable {
 extension SendOutcome {
   /// What a reply means for an entry, by the status codes of RFC 9110.
   ///
-  /// - 2xx: delivered.
+  /// - 2xx: delivered, unless it is a page of HTML that was not asked for: that is how a captive portal answers.
   /// - 408, 409, 425, 429 and 5xx: transient; `Retry-After` is kept.
   /// - 401 and 407: transient, since new credentials mend them.
   /// - 1xx and 3xx: transient. Redirects are not followed: a captive portal would swallow the request.
@@ -39,6 +39,8 @@ extension SendOutcome {
   /// - Parameter reply: What the server said.
   public init(classifying reply: HTTPReply) {
     switch reply.status {
+    case 200..<300 where reply.isPage:
+      self = .transient(reason: "http \(reply.status) with a page of HTML, as a captive portal answers")
     case 200..<300: self = .delivered(reply: reply.body)
     case 400..<500 where ![401, 407, 408, 409, 425, 429].contains(reply.status):
       self = .permanent(reason: "http \(reply.status)\(reply.excerpt)")
@@ -49,6 +51,10 @@ extension SendOutcome {
 }
 
 extension HTTPReply {
+  fileprivate var isPage: Bool {
+    header("Content-Type")?.lowercased().hasPrefix("text/html") ?? false
+  }
+
   /// The start of the content, for a person who asks why.
   fileprivate var excerpt: String {
     let text = String(decoding: body.prefix(200), as: UTF8.self)

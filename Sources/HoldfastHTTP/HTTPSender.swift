@@ -35,7 +35,8 @@ public struct HTTPSender: OutboxSender {
   ///     a slash, or its last part is replaced (RFC 3986, section 5.2).
   ///   - idempotencyHeader: The header that carries the key.
   ///   - timeout: How long a request may stand still, in whole seconds from 1; fractions are rounded up.
-  ///   - headers: Headers to add at each attempt, such as `Authorization`.
+  ///   - headers: Headers to add at each attempt, such as `Authorization`. If it throws, nothing is sent, and the attempt
+  ///     does not count.
   ///   - classify: What a reply means.
   /// - Throws: `invalidOption` if the base URL is not one.
   public init(
@@ -63,6 +64,8 @@ public struct HTTPSender: OutboxSender {
 
   /// Makes one attempt.
   ///
+  /// Cancelling the task cancels the request; on Linux, a form is sent to its end.
+  ///
   /// - Parameter entry: An entry of the kind ``HTTPOperation/kind``.
   /// - Returns: What the reply means, or what became of the connection.
   /// - Throws: A `StoreError` if the entry is of another kind, or an attachment is missing; it is tried again later.
@@ -78,7 +81,13 @@ public struct HTTPSender: OutboxSender {
     request.httpMethod = operation.method
     request.timeoutInterval = timeoutInterval
     for (name, value) in operation.headers { request.setValue(value, forHTTPHeaderField: name) }
-    for (name, value) in try await headers(entry) { request.setValue(value, forHTTPHeaderField: name) }
+    let added: [String: String]
+    do {
+      added = try await headers(entry)
+    } catch {
+      return .notSent(reason: "the headers could not be had: \(error)")
+    }
+    for (name, value) in added { request.setValue(value, forHTTPHeaderField: name) }
     request.setValue("\(entry.idempotencyKey)", forHTTPHeaderField: idempotencyHeader)
     do {
       return classify(try await exchange(request, operation, entry))
@@ -113,7 +122,7 @@ public struct HTTPSender: OutboxSender {
     try body.write(to: file.path)
     var request = request
     request.setValue(body.contentType, forHTTPHeaderField: "Content-Type")
-    return try await reply(connections.use { try await $0.upload(for: request, fromFile: file) })
+    return try await reply(connections.upload(request, file))
   }
 
   /// Whole seconds, at least one: swift-corelibs-foundation drops fractions, and takes zero for a time-out at once.
@@ -162,6 +171,12 @@ private final class Connections: Sendable {
         return (nil, response)
       }
     }
+
+    /// Uploads a file. Cancelling the task does not cut it short: swift-corelibs-foundation crashes when the upload of a
+    /// file is cancelled while it is read. It ends with the reply or the timeout.
+    func upload(_ request: URLRequest, _ file: URL) async throws -> (Data?, URLResponse) {
+      try await Task { try await use { try await $0.upload(for: request, fromFile: file) } }.value
+    }
   #else
     private let session = URLSession(configuration: .ephemeral, delegate: Refusals(), delegateQueue: nil)
 
@@ -170,6 +185,11 @@ private final class Connections: Sendable {
     /// Runs `exchange` on the one session, which keeps connections.
     func use(_ exchange: (URLSession) async throws -> (Data, URLResponse)) async throws -> (Data?, URLResponse) {
       try await exchange(session)
+    }
+
+    /// Uploads a file.
+    func upload(_ request: URLRequest, _ file: URL) async throws -> (Data?, URLResponse) {
+      try await session.upload(for: request, fromFile: file)
     }
   #endif
 }

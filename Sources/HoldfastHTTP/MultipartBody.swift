@@ -42,8 +42,17 @@ struct MultipartBody {
 
   /// Escapes a name as browsers do (HTML Living Standard, "Multipart form data").
   private func escaped(_ name: String) -> String {
-    name.replacingOccurrences(of: "\r", with: "%0D").replacingOccurrences(of: "\n", with: "%0A")
-      .replacingOccurrences(of: "\"", with: "%22")
+    // By scalars: as characters, a quote with an accent on it would not be a quote.
+    var result = ""
+    for scalar in name.unicodeScalars {
+      switch scalar {
+      case "\r": result += "%0D"
+      case "\n": result += "%0A"
+      case "\"": result += "%22"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
   }
 
   private func copy(_ attachment: OutboxEntry.Attachment, to file: FileHandle) throws {

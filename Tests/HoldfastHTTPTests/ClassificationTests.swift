@@ -35,6 +35,12 @@ import Testing
     #expect(outcome == .permanent(reason: "http \(status): no such post"))
   }
 
+  @Test func aPageOfHTMLIsNotASuccess() {
+    let portal = HTTPReply(
+      status: 200, headers: ["content-type": "Text/HTML; charset=utf-8"], body: Array("<p>Log in".utf8))
+    #expect(kind(SendOutcome(classifying: portal)) == .transient)
+  }
+
   private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
   @Test(

@@ -21,6 +21,7 @@ import Testing
     HTTPOperation("", "x"), HTTPOperation("PO ST", "x"), HTTPOperation("POST\r\n", "x"),
     HTTPOperation("POST", ""), HTTPOperation("POST", "ftp://example.com/"), HTTPOperation("POST", "https:///x"),
     HTTPOperation("POST", "x\r\ny"), HTTPOperation("POST", "javascript:alert(1)"),
+    HTTPOperation("POST", "//example.com/x"), HTTPOperation("POST", "https://user:secret@example.com/x"),
     HTTPOperation("POST", "x", headers: ["X": "a\r\nEvil: yes"]), HTTPOperation("POST", "x", headers: ["X Y": "a"]),
     HTTPOperation("POST", "x", headers: ["authorization": "Bearer"]),
     HTTPOperation("POST", "x", headers: ["Cookie": "a"]),

@@ -23,7 +23,7 @@ import Testing
     try await store.outbox.drain(
       with: HTTPSender(baseURL: server.url, timeout: .seconds(20), headers: headers),
       options: .init(
-        schedule: RetrySchedule(base: .milliseconds(1), floor: .zero),
+        schedule: RetrySchedule(base: .milliseconds(1), cap: .milliseconds(2), floor: .zero),
         onEvent: { event in events.update { $0.append(event) } }))
     return (try server.requests(), events.update { $0 })
   }
@@ -63,12 +63,12 @@ import Testing
     let (requests, _) = try await exchange(
       HTTPOperation(
         "POST", "p", body: .form([.init(name: "c", value: "{}", mediaType: "application/json")]), filePart: "image"),
-      answers: [Self.created], files: [(Array("PNG".utf8), "a\"b\r\n图.png")])
+      answers: [Self.created], files: [(Array("PNG".utf8), "a\"b\r\n\"\u{301}图.png")])
     let request = try #require(requests.first)
     let boundary = try #require(request.firstMatch(of: /boundary=(\S+)/)?.1)
     let body = [
       "--\(boundary)", "Content-Disposition: form-data; name=\"c\"", "Content-Type: application/json", "", "{}",
-      "--\(boundary)", "Content-Disposition: form-data; name=\"image\"; filename=\"a%22b%0D%0A图.png\"",
+      "--\(boundary)", "Content-Disposition: form-data; name=\"image\"; filename=\"a%22b%0D%0A%22\u{301}图.png\"",
       "Content-Type: image/png", "", "PNG", "--\(boundary)--", "",
     ].joined(separator: "\r\n")
     #expect(request.hasSuffix("\r\n\r\n" + body))
@@ -89,6 +89,37 @@ import Testing
     #expect(requests.count == 2 && events.count == 2)
     guard case .retrying(_, let reason, _) = events.first else { return #expect(Bool(false), "\(events)") }
     #expect(reason.hasPrefix("http 401"))
+  }
+
+  @Test func headersThatCannotBeHadSendNothing() async throws {
+    struct Refusal: Error {}
+    let calls = Monitor(0)
+    let (requests, events) = try await exchange(
+      HTTPOperation("POST", "p", body: .json("{}")), answers: [Self.created],
+      headers: { _ in
+        let count = calls.update { calls in
+          calls += 1
+          return calls
+        }
+        if count < 30 { throw Refusal() }
+        return [:]
+      })
+    #expect(requests.count == 1 && events.count == 30, "it does not count towards giving up")
+  }
+
+  @Test func cancellingDuringAnUploadIsSurvived() async throws {
+    let store = try Store.open(at: "\(directory.path)/store")
+    let server = try ScriptServer(Array(repeating: Self.created, count: 40))
+    let sender = try HTTPSender(baseURL: server.url, timeout: .seconds(5))
+    for delay in 0..<20 {
+      let file = try store.outbox.stage([UInt8](repeating: 1, count: 300_000), name: "a", mediaType: "image/png")
+      let request = try OutboxRequest(HTTPOperation("POST", "p"), lane: "l", attachments: [file])
+      try await store.write { t in _ = try store.outbox.enqueue(request, in: &t) }
+      let drain = Task { try await store.outbox.drain(with: sender, options: .init(goal: .once)) }
+      for _ in 0..<delay * 50 { await Task.yield() }
+      drain.cancel()
+      _ = try await drain.value
+    }
   }
 
   @Test func aServerThatIsNotThereWasNotReached() async throws {

@@ -97,7 +97,10 @@ extension Outbox {
         .busy, "Another drain of \(environment.path) is running, in this or another process; leave it to that one.")
     }
     defer { lock.unlock() }
-    let epoch = try await environment.write { transaction in try recover(in: &transaction) }
+    // In a task of its own, so that a drain which is cancelled already ends like any other.
+    let epoch = try await Task {
+      try await environment.write { transaction in try recover(in: &transaction) }
+    }.value
     try folder.collectOrphans { id in
       try environment.read { transaction in
         try transaction.value(forKey: id.bytes.span, in: attachments) != nil
