@@ -34,7 +34,8 @@ public struct HTTPSender: OutboxSender {
   ///   - baseURL: What the references of operations are resolved against; `http` or `https`, with a host. End it with
   ///     a slash, or its last part is replaced (RFC 3986, section 5.2).
   ///   - idempotencyHeader: The header that carries the key.
-  ///   - timeout: How long a request may stand still, in whole seconds from 1; fractions are rounded up.
+  ///   - timeout: How long a request may stand still, in whole seconds from 1 to a day; fractions are
+  ///     rounded up.
   ///   - headers: Headers to add at each attempt, such as `Authorization`. If it throws, nothing is sent, and the attempt
   ///     does not count.
   ///   - classify: What a reply means.
@@ -125,10 +126,10 @@ public struct HTTPSender: OutboxSender {
     return try await reply(connections.upload(request, file))
   }
 
-  /// Whole seconds, at least one: swift-corelibs-foundation drops fractions, and takes zero for a time-out at once.
+  /// Whole seconds, from one to a day: swift-corelibs-foundation drops fractions, and takes zero for a time-out at once.
   private var timeoutInterval: Double {
-    let (seconds, attoseconds) = timeout.components
-    return Double(max(1, seconds)) + (seconds >= 1 && attoseconds > 0 ? 1 : 0)
+    let (seconds, attoseconds) = min(max(timeout, .seconds(1)), .seconds(86_400)).components
+    return Double(seconds + (attoseconds > 0 ? 1 : 0))
   }
 
   private func reply(_ answer: (Data?, URLResponse)) throws -> HTTPReply {

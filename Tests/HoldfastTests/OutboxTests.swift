@@ -220,6 +220,26 @@ import Testing
     #expect { try enqueue(1) } throws: { ($0 as? StoreError)?.code == .invalidValue }
   }
 
+  @Test func aSettleThatIsTakenBackKeepsTheFiles() async throws {
+    struct Refusal: Error {}
+    let store = try open()
+    let file = try store.outbox.stage([1, 2], name: "a.png", mediaType: "image/png")
+    try await store.write { t in
+      _ = try store.outbox.enqueue(OutboxRequest(kind: "k", lane: "l", payload: [], attachments: [file]), in: &t)
+    }
+    let sizes = Monitor<[Int]>([])
+    let sender = ScriptedSender { entry, _ in
+      let size = try File(entry.attachments[0].path, .read).size()
+      sizes.update { $0.append(size) }
+      return .delivered(reply: [])
+    }
+    let hooks = OutboxHooks(onCommit: { _, _, _ in throw Refusal() })
+    #expect(try await store.outbox.drain(with: sender, hooks: hooks).held == 1)
+    #expect(try await store.outbox.drain(with: sender).delivered == 1)
+    #expect(sizes.update { $0 } == [2, 2])
+    #expect(try FileSystem.names(in: "\(directory.path)/store/attachments").isEmpty)
+  }
+
   @Test func aHookThatThrowsOnceRunsItsEffectsOnce() async throws {
     struct Refusal: Error {}
     let store = try open()

@@ -1,8 +1,9 @@
 import LMDB
+import TestSupport
 import Testing
 
 @Suite struct BatchReadTests {
-  let scratch = Scratch()
+  let scratch = TemporaryDirectory()
 
   /// Every second number below 2,000.
   private func make() throws -> (Environment, Database) {

@@ -1,10 +1,11 @@
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 /// Ends of a process at the worst moment.
 @Suite struct CrashTests {
-  let scratch = Scratch()
+  let scratch = TemporaryDirectory()
 
   @Test func killedInsideAWriteLeavesThePreviousCommit() async throws {
     let path = scratch()

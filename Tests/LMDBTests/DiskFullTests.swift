@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 /// Real limits, as opposed to calls that fail on demand.
@@ -28,7 +29,7 @@ import Testing
 
   @Test func limitOnFileSizes() async {
     await #expect(processExitsWith: .success) {
-      let scratch = Scratch()
+      let scratch = TemporaryDirectory()
       limitFileSize(to: 300 << 10)
       try DiskFullTests.fill(scratch()) { limitFileSize(to: 10 << 20) }
     }
@@ -37,7 +38,7 @@ import Testing
   @Test(.enabled(if: getuid() == 0, "only root can mount a small file system"))
   func fullFileSystem() async {
     await #expect(processExitsWith: .success) {
-      let scratch = Scratch()
+      let scratch = TemporaryDirectory()
       // A mount name space of its own, so that nothing is left behind.
       guard enterMountNamespace(), mountTemporaryFileSystem(at: scratch.path, size: "600k") else {
         return print("skipped: this process may not mount")

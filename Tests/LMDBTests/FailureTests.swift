@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LMDB
@@ -10,7 +11,7 @@ struct FailureTests {
   static func failing(
     _ call: FaultShim.Call, with code: Int32, _ body: (Environment, Database, StoreError?) throws -> Void
   ) throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (environment, a) = try Environment.make(at: scratch())
     try environment.set("old", "k", in: a)
     FaultShim.fail(call, with: code)
@@ -76,9 +77,9 @@ struct FailureTests {
 
   @Test func everyMemberOfAGroupHearsOfAFailedFlush() async {
     await #expect(processExitsWith: .success) {
-      let scratch = Scratch()
+      let scratch = TemporaryDirectory()
       let (environment, a) = try Environment.make(at: scratch())
-      let pin = PinnedWriter(environment)
+      let pin = Pinned.writer(environment)
       var tasks: [Task<Void, any Error>] = []
       for n in 0..<20 {
         tasks.append(Task { try await environment.write { try $0.set([1], forKey: "\(n)", in: a) } })
@@ -113,7 +114,7 @@ struct FailureTests {
 
   /// The flushes of a commit, an empty commit, a sync, a commit asked to be full, one asked to be relaxed, a commit.
   static func flushes(with durability: Environment.Options.Durability) throws -> [Int] {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (environment, a) = try Environment.make(at: scratch(), .init(durability: durability))
     let weakened = code { try environment.write(durability: .unsafeNoSync) { _ in } }
     #expect(weakened == (durability == .unsafeNoSync ? nil : .invalidOption))
@@ -134,7 +135,7 @@ struct FailureTests {
 
   @Test func failedSyncPoisons() async {
     await #expect(processExitsWith: .success) {
-      let scratch = Scratch()
+      let scratch = TemporaryDirectory()
       let (environment, a) = try Environment.make(at: scratch(), .init(durability: .relaxed))
       try environment.set("old", "k", in: a)
       FaultShim.fail(.flush, with: EIO)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LMDB
@@ -6,7 +7,7 @@ import Testing
 @Suite struct ForkTests {
   @Test func aChildMayNotUseWhatItsParentOpened() async {
     await #expect(processExitsWith: .success) {
-      let scratch = Scratch()
+      let scratch = TemporaryDirectory()
       let (environment, a) = try Environment.make(at: scratch())
       try environment.set("parent", "k", in: a)
       let isFine = inChild {
@@ -24,7 +25,7 @@ import Testing
   /// The child leaves the parent's closures, which must neither end a snapshot nor commit.
   @Test func aChildThatLeavesTheClosuresChangesNothing() async {
     await #expect(processExitsWith: .success) {
-      let scratch = Scratch()
+      let scratch = TemporaryDirectory()
       let (environment, a) = try Environment.make(at: scratch())
       try environment.set("old", "k", in: a)
       let parent = getpid()
@@ -52,7 +53,7 @@ import Testing
   /// Dropping the last reference in the child closes nothing of the parent's.
   @Test func aChildThatDropsTheEnvironmentLeavesItOpen() async {
     await #expect(processExitsWith: .success) {
-      let scratch = Scratch()
+      let scratch = TemporaryDirectory()
       var environment: Environment? = try Environment.make(at: scratch()).0
       let a = try environment!.database("a")
       try environment!.set("1", "k", in: a)
@@ -69,7 +70,7 @@ import Testing
   }
 
   @Test func aReplacedLockFileIsNoticedByTheWriter() throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (environment, a) = try Environment.make(at: scratch())
     try environment.set("old", "k", in: a)
     try FileManager.default.moveItem(atPath: scratch("env/lock.mdb"), toPath: scratch("env/old.mdb"))

@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import LMDB
 
 @Suite struct GroupCommitTests {
-  let scratch = Scratch()
+  let scratch = TemporaryDirectory()
   static let unsynced = Environment.Options(durability: .unsafeNoSync)
 
   struct Refusal: Error, Equatable { let member: Int }
@@ -15,7 +16,7 @@ import Testing
     of count: Int, in environment: Environment,
     _ body: @escaping @Sendable (Int, inout WriteTransaction) throws -> Void
   ) async throws -> [Task<Void, any Error>] {
-    let pin = PinnedWriter(environment)
+    let pin = Pinned.writer(environment)
     var tasks: [Task<Void, any Error>] = []
     for n in 0..<count {
       tasks.append(Task { try await environment.write { try body(n, &$0) } })
@@ -65,7 +66,7 @@ import Testing
 
   @Test func aTaskCancelledWhileItWaitsThrowsAndChangesNothing() async throws {
     let (environment, a) = try Environment.make(at: scratch(), Self.unsynced)
-    let pin = PinnedWriter(environment)
+    let pin = Pinned.writer(environment)
     let taken = Task { try await environment.write { try $0.set([1], forKey: "taken", in: a) } }
     while !environment.asynchronousWriter.isBusy { await Task.yield() }
     let waiting = Task { try await environment.write { try $0.set([1], forKey: "waiting", in: a) } }
@@ -136,7 +137,7 @@ import Testing
 
   @Test func closingAnswersWhatIsQueued() async throws {
     let (environment, a) = try Environment.make(at: scratch(), Self.unsynced)
-    let pin = PinnedWriter(environment)
+    let pin = Pinned.writer(environment)
     let first = Task { try await environment.write { try $0.set([1], forKey: "1", in: a) } }
     while !environment.asynchronousWriter.isBusy { await Task.yield() }
     let second = Task { try await environment.write { try $0.set([1], forKey: "2", in: a) } }

@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import LMDB
 
 @Suite struct GrowthTests {
-  let scratch = Scratch()
+  let scratch = TemporaryDirectory()
   static let small = Environment.Options(durability: .unsafeNoSync, mapSize: 64 << 10)
 
   /// HF_GROWTH_MIB sets the size, 256 for the whole way.
@@ -102,7 +103,7 @@ import Testing
         for n in 0..<100 { try t.set([UInt8](repeating: 1, count: 4000), forKey: "\(n)", in: a) }
       }
     }
-    let pin = PinnedReader(environment)
+    let pin = Pinned.reader(environment)
     let failure = #expect(throws: StoreError.self) { try fill(environment) }
     #expect(failure?.code == .mapFull)
     #expect(failure?.message.contains("1 open snapshot (thread 0x") == true, "\(String(describing: failure))")
@@ -150,7 +151,7 @@ import Testing
   /// The address space is limited to little more than what the process has.
   @Test func growthThatFailsLeavesTheOldMapWorking() async {
     await #expect(processExitsWith: .success) {
-      let scratch = Scratch()
+      let scratch = TemporaryDirectory()
       let (environment, a) = try Environment.make(
         at: scratch(), Environment.Options(durability: .unsafeNoSync, mapSize: 1 << 20))
       try environment.set("kept", "k", in: a)

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LMDB
 
 /// Files that LMDB would map, and die of.
 @Suite struct HeaderTests {
-  let scratch = Scratch()
+  let scratch = TemporaryDirectory()
 
   /// Makes a healthy file, has `change` damage it, and opens it.
   private func open(_ change: (inout [UInt8]) -> Void) throws -> StoreError.Code? {

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LMDB
 
 @Suite struct InspectionTests {
-  let scratch = Scratch()
+  let scratch = TemporaryDirectory()
   static let unsynced = Environment.Options(durability: .unsafeNoSync)
 
   /// Keys of a set in random order, which leaves pages half full.
@@ -148,7 +149,7 @@ import Testing
   @Test func compactNeedsTheFileForItself() async throws {
     let (environment, a) = try Environment.make(at: scratch(), .init(waitLimit: .milliseconds(10)))
     try environment.set("value", "k", in: a)
-    let pin = PinnedReader(environment)
+    let pin = Pinned.reader(environment)
     #expect(code { try environment.compact() } == .busy)
     try pin.release()
     let path = scratch()

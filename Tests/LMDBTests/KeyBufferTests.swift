@@ -1,4 +1,5 @@
 import LMDB
+import TestSupport
 import Testing
 
 @Suite struct KeyBufferTests {
@@ -27,7 +28,7 @@ import Testing
   }
 
   @Test func aKeyThatIsTooLongStaysTooLong() throws {
-    let scratch = Scratch()
+    let scratch = TemporaryDirectory()
     let (environment, a) = try Environment.make(at: scratch())
     let failure = #expect(throws: StoreError.self) {
       try withKeyBuffer { key in

@@ -1,9 +1,10 @@
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @Suite struct KeyTests {
-  let scratch = Scratch()
+  let scratch = TemporaryDirectory()
 
   @Test func keysOf511BytesAreStoredAndLongerOnesRefused() throws {
     let (environment, a) = try Environment.make(at: scratch(), .init(durability: .unsafeNoSync))
@@ -64,7 +65,7 @@ import Testing
 
   @Test func anotherEnvironmentsDatabaseTraps() async {
     await #expect(processExitsWith: .failure) {
-      let scratch = Scratch()
+      let scratch = TemporaryDirectory()
       let (first, _) = try Environment.make(at: scratch("1"))
       let (_, a) = try Environment.make(at: scratch("2"))
       try first.write { try $0.set([1], forKey: "k", in: a) }

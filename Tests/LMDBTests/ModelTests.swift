@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 /// Random operations, told to the environment and to a dictionary, which must agree at each step.
@@ -21,7 +22,7 @@ import Testing
 private struct Model {
   struct Refusal: Error {}
 
-  let scratch = Scratch()
+  let scratch = TemporaryDirectory()
   let options: Environment.Options
   var environment: Environment
   var database: Database

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LMDB
 
 @Suite struct ReaderTests {
-  let scratch = Scratch()
+  let scratch = TemporaryDirectory()
 
   @Test func fourSlotsServeSixtyFourTasks() async throws {
     let options = Environment.Options(durability: .unsafeNoSync, readerLimit: 4)
@@ -44,7 +45,7 @@ import Testing
     let options = Environment.Options(durability: .unsafeNoSync, readerLimit: 4, waitLimit: .milliseconds(10))
     let (environment, a) = try Environment.make(at: scratch(), options)
     try environment.set("value", "k", in: a)
-    let pins = [PinnedReader(environment), PinnedReader(environment)]
+    let pins = [Pinned.reader(environment), Pinned.reader(environment)]
     let failure = #expect(throws: StoreError.self) { try environment.read { _ in } }
     #expect(failure?.code == .readersFull)
     #expect(failure?.message.contains("2 open snapshots (thread 0x") == true)
@@ -69,7 +70,7 @@ import Testing
     let options = Environment.Options(durability: .unsafeNoSync, readerLimit: 2)
     let (environment, a) = try Environment.make(at: scratch(), options)
     try environment.set("value", "k", in: a)
-    let pin = PinnedReader(environment)
+    let pin = Pinned.reader(environment)
     let path = scratch()
     await #expect(processExitsWith: .success) { [path = path as String] in
       let options = Environment.Options(durability: .unsafeNoSync, readerLimit: 64, waitLimit: .seconds(600))
@@ -88,7 +89,7 @@ import Testing
     let (environment, a) = try Environment.make(at: scratch(), Environment.Options(durability: .unsafeNoSync))
     for _ in 0..<100 { _ = try environment.text("k", in: a) }
     #expect(environment.snapshots.transactions == 1)
-    let pin = PinnedReader(environment)
+    let pin = Pinned.reader(environment)
     for _ in 0..<100 { _ = try environment.text("k", in: a) }
     #expect(environment.snapshots.transactions == 2)
     try pin.release()
@@ -100,7 +101,7 @@ import Testing
     try environment.set("0", "k", in: a)
     #expect(try environment.info().oldestReaderLag == 0)
     #expect(try environment.info().readers == [])
-    let pin = PinnedReader(environment)
+    let pin = Pinned.reader(environment)
     for n in 1...10 { try environment.set("\(n)", "k", in: a) }
     let info = try environment.info()
     #expect(info.oldestReaderLag == 10)

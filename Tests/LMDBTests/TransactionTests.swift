@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LMDB
 
 @Suite struct TransactionTests {
-  let scratch = Scratch()
+  let scratch = TemporaryDirectory()
 
   @Test func storesAndReads() throws {
     let (environment, a) = try Environment.make(at: scratch())
@@ -119,7 +120,7 @@ import Testing
   @Test func writersTakeTurns() throws {
     let (environment, a) = try Environment.make(at: scratch(), .init(durability: .unsafeNoSync))
     let log = Log()
-    let first = PinnedWriter(environment)
+    let first = Pinned.writer(environment)
     var threads: [TestThread] = []
     for n in 0..<5 {
       threads.append(

@@ -118,7 +118,7 @@ extension Outbox {
     try transaction.remove(entry.id.key, in: states)
     try transaction.remove(laneKey(entry.lane, entry.id), in: lanes)
     guard let next = try head(ofLane: entry.lane, in: transaction.reader),
-      let state = try soundState(of: next, in: &transaction), state.phase == .waiting
+      let state = try soundState(of: next, in: &transaction)
     else { return }
     try transaction.set([], forKey: dueKey(state.notBefore, next), in: due)
   }

@@ -1,17 +1,8 @@
 import Foundation
 import LMDB
+import TestSupport
 
-/// A directory for one test, removed when the last reference goes away.
-final class Scratch: Sendable {
-  let path: String
-
-  init() {
-    path = FileManager.default.temporaryDirectory.appending(path: "lmdb-tests-\(UUID().uuidString)").path()
-    try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
+extension TemporaryDirectory {
   /// The directory of an environment in it.
   func callAsFunction(_ name: String = "env") -> String { "\(path)/\(name)" }
 }
@@ -43,21 +34,29 @@ final class TestThread: @unchecked Sendable {
   }
 }
 
-/// A snapshot that another thread holds until it is let go.
-final class PinnedReader: Sendable {
+/// A transaction that another thread holds until it is let go.
+final class Pinned: Sendable {
   private let leave = DispatchSemaphore(value: 0)
   private let thread: TestThread
 
-  init(_ environment: Environment) {
+  private init(_ hold: @escaping @Sendable (_ stay: () -> Void) throws -> Void) {
     let entered = DispatchSemaphore(value: 0)
     let leave = leave
     thread = TestThread {
-      try environment.read { _ in
+      try hold {
         entered.signal()
         leave.wait()
       }
     }
     entered.wait()
+  }
+
+  static func reader(_ environment: Environment) -> Pinned {
+    Pinned { stay in try environment.read { _ in stay() } }
+  }
+
+  static func writer(_ environment: Environment) -> Pinned {
+    Pinned { stay in try environment.write { _ in stay() } }
   }
 
   func release() throws {
