@@ -36,7 +36,10 @@ public struct FieldChanges: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   var isEmpty: Bool { values.isEmpty && removals.isEmpty }
 
   /// The names of all fields that are set or removed, in byte order.
-  var names: [String] { (values.map(\.name) + removals).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+  var names: [String] {
+    let names = values.map(\.name)
+    return removals.isEmpty ? names : (names + removals).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
 
   /// Leaves some fields alone.
   mutating func forget(_ names: [String]) {

@@ -27,7 +27,7 @@ struct StateRecord {
   }
 }
 
-/// What comes before the fields of a record on disk.
+/// What is around the fields of a record on disk.
 ///
 /// ```
 /// u8   format, 1            u8   flags: 1 = there are layers        u16  length of the key below
@@ -36,6 +36,7 @@ struct StateRecord {
 /// i64  time of expiry in milliseconds since 1970, or 0 for never
 /// the full key, if it is too long for the database's key
 /// the fields, as a FieldTable
+/// u64  Checksum of everything before
 /// ```
 struct RecordHeader {
   private static let format: UInt8 = 1
@@ -49,7 +50,7 @@ struct RecordHeader {
   let expiresAt: Int64
 
   init(_ bytes: Span<UInt8>) throws(Malformed) {
-    guard bytes.count >= Self.length else { throw Malformed.endsEarly }
+    guard bytes.count >= Self.length + Checksum.length else { throw Malformed.endsEarly }
     guard try bytes.load(UInt8.self, at: 0) == Self.format else { throw Malformed("its format is unknown") }
     let flags = try bytes.load(UInt8.self, at: 1)
     guard flags & ~Self.layeredFlag == 0 else { throw Malformed("it has unknown flags") }
@@ -58,12 +59,17 @@ struct RecordHeader {
     stamp = try bytes.load(UInt64.self, at: 4)
     updatedAt = try bytes.load(Int64.self, at: 12)
     expiresAt = try bytes.load(Int64.self, at: 20)
-    guard bytes.count >= Self.length + keyLength else { throw Malformed.endsEarly }
+    guard bytes.count >= Self.length + keyLength + Checksum.length else { throw Malformed.endsEarly }
   }
 
-  /// Reads the header, and checks that the record is that of `key` and not of a long key with the same hash.
+  /// Reads the header, and checks that the record is as it was written, and that of `key` and not of a long key with
+  /// the same hash.
   init(_ bytes: Span<UInt8>, of key: StateKey) throws(Malformed) {
     try self.init(bytes)
+    let end = bytes.count - Checksum.length
+    guard try bytes.load(UInt64.self, at: end) == Checksum.of(bytes.extracting(0..<end)) else {
+      throw Malformed("its checksum is wrong")
+    }
     if key.form == .plain {
       guard keyLength == 0 else { throw Malformed("it claims another key") }
     } else {
@@ -82,7 +88,7 @@ struct RecordHeader {
   @_lifetime(copy bytes)
   static func table(of bytes: Span<UInt8>) throws(Malformed) -> Span<UInt8> {
     let offset = length + Int(try bytes.load(UInt16.self, at: 2))
-    return try bytes.slice(offset, bytes.count - offset)
+    return try bytes.slice(offset, bytes.count - offset - Checksum.length)
   }
 }
 
@@ -98,6 +104,7 @@ extension StateRecord {
     writer.append(expiresAt)
     if isHashed { writer.append(text: key.text) }
     try FieldTable.append(fields, to: &writer)
+    writer.append(Checksum.of(writer.bytes.span))
     return writer.bytes
   }
 
