@@ -61,7 +61,7 @@ extension OptimisticLayers {
 extension OptimisticLayers.Layer {
   func encoded() throws(StoreError) -> [UInt8] {
     var writer = ByteWriter()
-    writer.append(UInt8(isDroppedOnDelivery ? 1 : 0))
+    writer.append(UInt8(policy == .drop ? 1 : 0))
     writer.append(UInt16(key.text.utf8.count))
     writer.append(text: key.text)
     writer.append(stamp)
@@ -81,7 +81,7 @@ extension OptimisticLayers.Layer {
     self.entry = entry
     key = StateKey(try bytes.slice(3, keyLength).text())
     stamp = try bytes.load(UInt64.self, at: 3 + keyLength)
-    isDroppedOnDelivery = try bytes.load(UInt8.self, at: 0) != 0
+    policy = try bytes.load(UInt8.self, at: 0) == 0 ? .fold : .drop
     changes = FieldChanges(set)
     for field in removed { changes[field.name] = nil }
   }

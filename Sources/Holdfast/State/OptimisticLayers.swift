@@ -1,5 +1,13 @@
 import LMDB
 
+/// What becomes of optimistic changes when their request is delivered.
+public enum OptimisticPolicy: Sendable, Hashable {
+  /// They go into the records: the server has taken them as they are.
+  case fold
+  /// They are dropped: ``OutboxHooks/onCommit`` stores what the server has answered, in the same transaction.
+  case drop
+}
+
 /// What requests in flight have promised: fields that lie over a record until the request is settled.
 ///
 /// A layer belongs to one entry of the outbox and one key, and reads as record, then layers in the order of their
@@ -17,16 +25,21 @@ struct OptimisticLayers: Sendable {
     var entry: UInt64
     var key: StateKey
     var stamp: UInt64
-    var isDroppedOnDelivery: Bool
+    var policy: OptimisticPolicy
     var changes: FieldChanges
   }
 
   let rows: StateRows
   let layers: Database
 
+  init(_ environment: Environment) throws(StoreError) {
+    rows = try StateRows(environment)
+    layers = try environment.database("state.layer")
+  }
+
   /// Lays fields over records, for as long as an entry is in flight.
   func add(
-    _ changes: [StateKey: FieldChanges], for entry: UInt64, droppingOnDelivery: Bool,
+    _ changes: [StateKey: FieldChanges], for entry: UInt64, _ policy: OptimisticPolicy,
     in transaction: inout WriteTransaction
   ) throws(StoreError) {
     // In a fixed order, so that the same program gives the same stamps.
@@ -36,7 +49,7 @@ struct OptimisticLayers: Sendable {
       let old = try rows.record(key, in: transaction.reader)
       let stamp = try rows.log.append(key, fields: changes.names, in: &transaction)
       let layer = Layer(
-        entry: entry, key: key, stamp: stamp, isDroppedOnDelivery: droppingOnDelivery, changes: changes)
+        entry: entry, key: key, stamp: stamp, policy: policy, changes: changes)
       try transaction.set(layer.encoded(), forKey: layerKey(key, entry), in: layers)
       try transaction.set([], forKey: entryKey(entry, key), in: layers)
       guard old?.isLayered != true else { continue }
@@ -46,20 +59,18 @@ struct OptimisticLayers: Sendable {
     }
   }
 
-  /// Settles the layers of an entry that has reached the server: into the records, unless they are to be dropped.
-  func fold(_ entry: UInt64, at now: Int64, in transaction: inout WriteTransaction) throws(StoreError) {
+  /// Settles the layers of an entry: those of one that was delivered go into the records, unless their policy is to
+  /// drop them, the others are taken back.
+  func end(
+    _ entry: UInt64, isDelivered: Bool, at now: Int64, in transaction: inout WriteTransaction
+  ) throws(StoreError) {
     for layer in try layers(ofEntry: entry, in: transaction.reader) {
-      if layer.isDroppedOnDelivery {
-        try drop(layer, in: &transaction)
-      } else {
+      if isDelivered && layer.policy == .fold {
         try fold(layer, at: now, in: &transaction)
+      } else {
+        try drop(layer, in: &transaction)
       }
     }
-  }
-
-  /// Takes back the layers of an entry that will not reach the server.
-  func drop(_ entry: UInt64, in transaction: inout WriteTransaction) throws(StoreError) {
-    for layer in try layers(ofEntry: entry, in: transaction.reader) { try drop(layer, in: &transaction) }
   }
 
   private func fold(_ layer: Layer, at now: Int64, in transaction: inout WriteTransaction) throws(StoreError) {

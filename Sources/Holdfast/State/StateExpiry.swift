@@ -1,7 +1,7 @@
 /// How long the fields of a record last.
 ///
 /// A record whose time is over is a miss on every read path, and the next update begins a new one. It is deleted by
-/// ``StateStore/purge(in:)``.
+/// ``StateStore/purge(limit:in:)``.
 public struct StateExpiry: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
     case unchanged, never

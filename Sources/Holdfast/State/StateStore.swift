@@ -28,8 +28,8 @@ public struct StateStore: Sendable {
   init(_ environment: Environment, time: SystemTime, options: StateOptions) throws(StoreError) {
     self.environment = environment
     self.time = time
-    rows = try StateRows(environment)
-    layers = OptimisticLayers(rows: rows, layers: try environment.database("state.layer"))
+    layers = try OptimisticLayers(environment)
+    rows = layers.rows
     memo = options.memoLimit > 0 ? StateMemo(limit: options.memoLimit) : nil
     let signal = StateSignal(environment, time: time, pollInterval: options.pollInterval)
     self.signal = signal

@@ -40,7 +40,7 @@ import Testing
       { try store.write { _ = try state.remove(key, in: &$0) } },
       { try store.write { try state.remove(fields: ["a"], of: key, in: &$0) } },
       { try state.session.update(key, ["a": 1]) }, { try state.session.replace(key, with: ["a": 1]) },
-      { try store.write { try state.layers.add([key: ["a": 1]], for: 1, droppingOnDelivery: false, in: &$0) } },
+      { try store.write { try state.layers.add([key: ["a": 1]], for: 1, .fold, in: &$0) } },
     ]
     for (number, call) in calls.enumerated() {
       do {
@@ -104,7 +104,8 @@ import Testing
   @Test func aRecordWithAFlippedByteIsExactOrAnError() throws {
     let store = try fixture.open()
     let fields: FieldMap = [
-      "bool": true, "int": 5, "text": "hello", "list": [1, "x", ["y": 2.5]], "map": ["a": ["b": .null]], "": .bytes([1, 2]),
+      "bool": true, "int": 5, "text": "hello", "list": [1, "x", ["y": 2.5]], "map": ["a": ["b": .null]],
+      "": .bytes([1, 2]),
     ]
     let longID = String(repeating: "k", count: 600)
     for key in [StateKey(type: "t", id: "1"), StateKey(type: "t", id: longID)] {

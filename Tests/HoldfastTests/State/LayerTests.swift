@@ -9,19 +9,15 @@ import Testing
 
   private enum Ending { case folded, dropped }
 
-  private func add(_ changes: [StateKey: FieldChanges], _ entry: UInt64, dropping: Bool = false, to store: Store) throws
-  {
-    try store.write { t in
-      try store.state.layers.add(changes, for: entry, droppingOnDelivery: dropping, in: &t)
-    }
+  private func add(
+    _ changes: [StateKey: FieldChanges], _ entry: UInt64, _ policy: OptimisticPolicy = .fold, to store: Store
+  ) throws {
+    try store.write { t in try store.state.layers.add(changes, for: entry, policy, in: &t) }
   }
 
   private func end(_ entry: UInt64, _ ending: Ending, in store: Store) throws {
     try store.write { t in
-      switch ending {
-      case .folded: try store.state.layers.fold(entry, at: fixture.now, in: &t)
-      case .dropped: try store.state.layers.drop(entry, in: &t)
-      }
+      try store.state.layers.end(entry, isDelivered: ending == .folded, at: fixture.now, in: &t)
     }
   }
 
@@ -103,10 +99,10 @@ import Testing
 
   @Test func aDeliveredLayerIsDroppedIfTheServersAnswerWasStored() throws {
     let store = try fixture.open()
-    try add(["post:1": ["likes": 5]], 1, dropping: true, to: store)
+    try add(["post:1": ["likes": 5]], 1, .drop, to: store)
     try store.write { t in
       try store.state.update("post:1", ["likes": 17], in: &t)
-      try store.state.layers.fold(1, at: fixture.now, in: &t)
+      try store.state.layers.end(1, isDelivered: true, at: fixture.now, in: &t)
     }
     #expect(try store.state.merged(["post:1"]) == ["likes": 17])
     try store.state.verify()
