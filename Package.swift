@@ -42,7 +42,7 @@ let package = Package(
     .testTarget(
       name: "KVDumpTests", dependencies: ["Holdfast", "LMDB", "TestSupport", "kvdump", "offline-comments"],
       swiftSettings: policy),
-    .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: policy),
+    .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"], swiftSettings: policy),
   ],
   swiftLanguageModes: [.v6]
 )

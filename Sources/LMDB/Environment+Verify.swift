@@ -3,14 +3,15 @@ import CLMDB
 extension Environment {
   /// Walks everything that the newest commit holds and checks that it hangs together.
   ///
-  /// For every declared database: keys of a legal size, each above the one before, and as many as LMDB counts. For the
+  /// For every database, those included that were not declared and that other software may have made, as far as their
+  /// order is the usual one: keys of a legal size, each above the one before, and as many as LMDB counts. For the
   /// file: every page belongs to exactly one database or is free. Reads all of it; blocks for that long and holds a
   /// snapshot meanwhile. Values have no checksums here, so that a wrong byte inside one is not seen.
   ///
   /// - Throws: `damaged`, naming the database and what is wrong with it; as ``read(_:)`` otherwise.
   public func verify() throws(StoreError) {
     unsafe try withSnapshot { (transaction) throws(StoreError) in
-      for database in databases.values { unsafe try verify(database, in: transaction) }
+      for database in databases.all { unsafe try verify(database, in: transaction) }
       unsafe try verifyPages(in: transaction)
     }
   }
