@@ -3,10 +3,11 @@ import CLMDB
 extension Environment {
   /// Walks everything that the newest commit holds and checks that it hangs together.
   ///
-  /// For every database, those included that were not declared and that other software may have made, as far as their
-  /// order is the usual one: keys of a legal size, each above the one before, and as many as LMDB counts. For the
-  /// file: every page belongs to exactly one database or is free. Reads all of it; blocks for that long and holds a
-  /// snapshot meanwhile. Values have no checksums here, so that a wrong byte inside one is not seen.
+  /// For every database, declared or not, except those that other software made with an order of its own: keys of a
+  /// legal size, each above the one before, and as many as LMDB counts. For the file: as many pages as the databases
+  /// say they have, and the list of free ones names, are in use; left out if a commit comes in between. Reads every
+  /// key and the pages that lead to it; blocks for that long and holds a snapshot meanwhile. Values have no checksums
+  /// here and are not looked at, so that a wrong byte inside one is not seen.
   ///
   /// - Throws: `damaged`, naming the database and what is wrong with it; as ``read(_:)`` otherwise.
   public func verify() throws(StoreError) {
