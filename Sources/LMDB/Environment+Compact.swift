@@ -23,6 +23,7 @@ extension Environment {
       let workshop = try Workshop("\(path)/.new-data")
       do throws(StoreError) {
         unsafe try rebuildAlone(in: workshop)
+        try continueNumbering(in: workshop)
         try File(workshop.data, .read).synchronize()
         try FileSystem.rename(workshop.data, to: "\(path)/data.mdb")
       } catch {
@@ -46,6 +47,15 @@ extension Environment {
     guard code == MDB_SUCCESS, let transaction = unsafe pointer else { throw .lmdb(code, "compact \(path)") }
     defer { unsafe mdb_txn_abort(transaction) }
     unsafe try rebuild(transaction, in: workshop)
+  }
+
+  /// Has the new file's commits count on from those of the old one, so that no number means two contents.
+  private func continueNumbering(in workshop: Workshop) throws(StoreError) {
+    var info = unsafe MDB_envinfo()
+    unsafe mdb_env_info(snapshots.raw, &info)
+    // LMDB finds the newest header by the lowest bit of its number.
+    let offset = unsafe UInt64(info.me_last_txnid + 1) & ~1
+    try FileHeader.addToTransactionIDs(offset, of: File(workshop.data, .update), pageSize: handle.pageSize)
   }
 
   /// Closes the handle of the file that has just been replaced, and opens the new one.

@@ -35,6 +35,7 @@ public final class Environment: Sendable {
   let health: WriterHealth
   let handle: Registry.Handle
   let asynchronousWriter = GroupWriter()
+  let commitObservers = CommitObservers()
 
   init(_ handle: Registry.Handle, id: EnvironmentID, path: String, databases: [String: Database]) {
     let options = handle.options

@@ -25,6 +25,8 @@ package struct File: ~Copyable, Sendable {
     case read
     /// An existing directory.
     case directory
+    /// An existing file, for writing in it.
+    case update
     /// A new file, for writing; it is an error if one is there.
     case new
     /// A file for locking, made if it is missing.
@@ -36,6 +38,7 @@ package struct File: ~Copyable, Sendable {
       switch access {
       case .read: O_RDONLY
       case .directory: O_RDONLY | O_DIRECTORY
+      case .update: O_RDWR
       case .new: O_WRONLY | O_CREAT | O_EXCL
       case .lock: O_RDWR | O_CREAT
       }
@@ -97,6 +100,12 @@ package struct File: ~Copyable, Sendable {
       if put < 0 { throw .posix(errno, "cannot write \(path)") }
       written += put
     }
+  }
+
+  /// Writes all bytes at a place of their own.
+  package borrowing func write(_ bytes: borrowing Span<UInt8>, at offset: Int) throws(StoreError) {
+    guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw .posix(errno, "cannot write \(path)") }
+    try write(bytes)
   }
 
   /// Blocks until the content, or the directory's entries, are on the device.

@@ -57,6 +57,17 @@ struct FileHeader {
     transactionID = newest.load64(144)
   }
 
+  /// Adds a number to those of the last two commits.
+  static func addToTransactionIDs(
+    _ offset: UInt64, of file: borrowing File, pageSize: Int
+  ) throws(StoreError) {
+    for page in [0, pageSize] {
+      let number = try file.read(8, at: page + 144).load64(0) + offset
+      let bytes = unsafe withUnsafeBytes(of: number) { unsafe Array($0) }
+      try file.write(bytes.span, at: page + 144)
+    }
+  }
+
   private static func checkVersion(_ version: UInt32, _ path: String) throws(StoreError) {
     switch version {
     case 1: return

@@ -14,9 +14,9 @@ import Testing
   private func kind(_ outcome: SendOutcome) -> Class {
     switch outcome {
     case .delivered: .delivered
-    case .transient, .interrupted: .transient
+    case .transient, .interrupted, .postponed, .ambiguous: .transient
     case .permanent: .permanent
-    case .notSent: .notSent
+    case .notSent, .unsendable: .notSent
     }
   }
 

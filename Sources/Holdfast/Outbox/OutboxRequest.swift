@@ -9,8 +9,15 @@ public struct OutboxRequest: Sendable {
   public var payload: [UInt8]
   /// Files that go with it.
   public var attachments: [StagedAttachment]
+  /// The host it goes to, such as `api.example.com`: when that asks for a pause, everything that goes there waits. `nil`
+  /// stands for the one that the sender uses for whatever names none.
+  public var host: String?
+  /// The credentials it is sent with, by a name of the app's choice such as an account: when a server refuses them,
+  /// everything that needs them waits. `nil` stands for those that the sender uses for whatever names none. The
+  /// credentials themselves are never stored.
+  public var credentials: String?
 
-  /// The longest kind or lane in bytes.
+  /// The longest kind, lane or other name in bytes.
   public static let nameLimit = 1000
   /// The longest payload in bytes.
   public static let payloadLimit = 1 << 20
