@@ -3,8 +3,8 @@ extension Bench {
   private struct Tally {
     /// Nanoseconds an operation, by the workload's clock, for each round.
     var times: [Double] = []
-    /// The same in CPU time of the process.
-    var processTimes: [Double] = []
+    /// The same in CPU time.
+    var cpuTimes: [Double] = []
     var latencies: [Histogram] = []
   }
 
@@ -18,24 +18,26 @@ extension Bench {
     guard let ours = contenders.first else { return }
     let operations = try calibrated(workload, ours)
     let warmUps = 2
-    let rounds = workload.rounds ?? effort.rounds
+    let limit = min(effort.rounds.upperBound + warmUps, workload.roundLimit ?? .max)
+    let end = Clock.wall.now + effort.workloadTime
     var tallies = contenders.map { _ in Tally() }
-    for round in 0..<(rounds + warmUps) {
+    for round in 0..<limit {
+      if round >= warmUps + effort.rounds.lowerBound, isSettled(tallies) || Clock.wall.now > end { break }
       var sums: [UInt64?] = contenders.map { _ in nil }
       for turn in contenders.indices {
         let index = (turn + round) % contenders.count
         let contender = contenders[index]
         if workload.isHot { _ = try contender.run(Slice(round: round, operations: operations)) }
         let slice = Slice(round: round, operations: operations)
-        let processBegin = Clock.process.now
+        let cpuBegin = workload.cpuClock.now
         let begin = workload.clock.now
         sums[index] = try contender.run(slice)
         let time = workload.clock.now - begin
-        let processTime = Clock.process.now - processBegin
+        let cpuTime = workload.cpuClock.now - cpuBegin
         if round < warmUps { continue }
         let divisor = Double(operations * contender.weight)
         tallies[index].times.append(Double(max(1, time)) / divisor)
-        tallies[index].processTimes.append(Double(max(1, processTime)) / divisor)
+        tallies[index].cpuTimes.append(Double(max(1, cpuTime)) / divisor)
         tallies[index].latencies.append(slice.latencies)
       }
       if workload.comparesSums, Set(sums).count > 1 {
@@ -43,6 +45,14 @@ extension Bench {
       }
     }
     report(workload, contenders, tallies)
+  }
+
+  /// Whether the ratios of all peers lie close together: half of them within a tenth.
+  private func isSettled(_ tallies: [Tally]) -> Bool {
+    tallies.dropFirst().allSatisfy { theirs in
+      let ratio = ratios(tallies[0].times, theirs.times)
+      return ratio.q75 - ratio.q25 < 0.1 * ratio.median
+    }
   }
 
   /// How many operations a slice has: doubled until ours takes the time of a slice.
@@ -67,7 +77,7 @@ extension Bench {
       let (scale, unit): ((Double) -> Double, String) =
         switch workload.unit {
         case .nanoseconds: ({ $0 }, workload.clock == .wall ? "ns" : "ns CPU")
-        case .rate: ({ 1e9 / $0 }, "per s")
+        case .rate: ({ 1e9 / $0 }, workload.clock == .wall ? "per s" : "per CPU s")
         }
       add(
         workload.name, workload.durability, peer: peer.name, ours: scale(Quartiles(of: ours.times).median),
@@ -76,9 +86,9 @@ extension Bench {
       if workload.clock == .wall, workload.durability == .powerLossSafe {
         add(
           "\(workload.name), CPU", workload.durability, peer: peer.name,
-          ours: Quartiles(of: ours.processTimes).median / 1000,
-          theirs: Quartiles(of: theirs.processTimes).median / 1000, unit: "µs CPU",
-          ratio: ratios(ours.processTimes, theirs.processTimes))
+          ours: Quartiles(of: ours.cpuTimes).median / 1000,
+          theirs: Quartiles(of: theirs.cpuTimes).median / 1000, unit: "µs CPU",
+          ratio: ratios(ours.cpuTimes, theirs.cpuTimes))
       }
       reportLatencies(workload, peer, ours.latencies, theirs.latencies)
     }

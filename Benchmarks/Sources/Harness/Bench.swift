@@ -5,24 +5,29 @@
 public final class Bench {
   /// How long a run may take.
   public struct Effort: Sendable {
-    /// How many rounds are measured, after two that are not.
-    public var rounds: Int
+    /// How many rounds are measured, after two that are not: at least so many, and more while the ratios spread.
+    public var rounds: ClosedRange<Int>
+    /// How long a workload may go on after its first rounds, in nanoseconds.
+    public var workloadTime: UInt64
     /// How long a slice of ours takes, in nanoseconds.
     public var sliceTime: UInt64
     /// Whether the run is a short one, with smaller stores.
     public var isQuick: Bool
 
     /// Makes an effort.
-    public init(rounds: Int, sliceTime: UInt64, isQuick: Bool) {
+    public init(rounds: ClosedRange<Int>, workloadTime: UInt64, sliceTime: UInt64, isQuick: Bool) {
       self.rounds = rounds
+      self.workloadTime = workloadTime
       self.sliceTime = sliceTime
       self.isQuick = isQuick
     }
 
     /// The whole thing.
-    public static let full = Effort(rounds: 41, sliceTime: 8_000_000, isQuick: false)
+    public static let full = Effort(
+      rounds: 25...101, workloadTime: 20_000_000_000, sliceTime: 8_000_000, isQuick: false)
     /// For a look: less than a minute for all suites.
-    public static let quick = Effort(rounds: 11, sliceTime: 1_500_000, isQuick: true)
+    public static let quick = Effort(
+      rounds: 7...41, workloadTime: 600_000_000, sliceTime: 1_500_000, isQuick: true)
   }
 
   /// How much effort to make.

@@ -26,8 +26,10 @@ public struct Workload {
   public var unit: Unit
   /// How many operations a slice has.
   public var size: Size
-  /// How many rounds are measured; `nil` is what the run has for all.
-  public var rounds: Int?
+  /// The most rounds that it has work for, the first two included; `nil` if there is no end.
+  public var roundLimit: Int?
+  /// What the CPU time beside wall time is taken with: all threads where a contender has several.
+  public var cpuClock = Clock.thread
   /// Whether all contenders must have read the same.
   public var comparesSums: Bool
   /// Whether each slice is done twice and timed the second time, when all it needs is in the processor's caches.
@@ -39,7 +41,7 @@ public struct Workload {
   ) -> Workload {
     Workload(
       name: name, durability: durability, clock: .thread, unit: .nanoseconds, size: .calibrated(upTo: limit),
-      rounds: nil, comparesSums: comparesSums)
+      roundLimit: nil, comparesSums: comparesSums)
   }
 
   /// The same with what has just been read.
@@ -51,10 +53,27 @@ public struct Workload {
 
   /// A workload that waits for something: timed as time passes.
   public static func waiting(
-    _ name: String, _ durability: Durability, operations: Int, rounds: Int? = nil, comparesSums: Bool = false
+    _ name: String, _ durability: Durability, operations: Int, roundLimit: Int? = nil, comparesSums: Bool = false
   ) -> Workload {
     Workload(
-      name: name, durability: durability, clock: .wall, unit: .rate, size: .fixed(operations), rounds: rounds,
-      comparesSums: comparesSums)
+      name: name, durability: durability, clock: .wall, unit: .rate, size: .fixed(operations),
+      roundLimit: roundLimit, comparesSums: comparesSums)
+  }
+
+  /// A workload that writes and waits for nothing: timed in CPU time of the thread, which leaves out what an engine
+  /// does in the background.
+  public static func writing(
+    _ name: String, operations: Int, roundLimit: Int, comparesSums: Bool = false
+  ) -> Workload {
+    Workload(
+      name: name, durability: .processCrashSafe, clock: .thread, unit: .rate, size: .fixed(operations),
+      roundLimit: roundLimit, comparesSums: comparesSums)
+  }
+
+  /// The same workload of contenders with several threads.
+  public var withThreads: Workload {
+    var workload = self
+    workload.cpuClock = .process
+    return workload
   }
 }

@@ -3,7 +3,7 @@ import Testing
 
 struct BenchTests {
   private func bench() -> Bench {
-    Bench(effort: .init(rounds: 5, sliceTime: 1, isQuick: true), directory: "/nowhere")
+    Bench(effort: .init(rounds: 3...5, workloadTime: 1 << 40, sliceTime: 1, isQuick: true), directory: "/nowhere")
   }
 
   @Test("Contenders take turns, and who begins changes")
@@ -16,7 +16,7 @@ struct BenchTests {
         return 1
       }
     }
-    try bench.compare(.waiting("turns", .none, operations: 1, rounds: 2), contenders)
+    try bench.compare(.waiting("turns", .none, operations: 1, roundLimit: 4), contenders)
     #expect(order.map { $0.last } == Array("abcbcacababc"))
     #expect(bench.rows.filter { !$0.name.hasSuffix("CPU") }.map(\.peer) == ["b", "c"])
   }
@@ -29,7 +29,8 @@ struct BenchTests {
 
   @Test("Reads are calibrated until a slice takes its time, and counted in CPU time")
   func calibration() throws {
-    let bench = Bench(effort: .init(rounds: 3, sliceTime: 200_000, isQuick: true), directory: "/nowhere")
+    let bench = Bench(
+      effort: .init(rounds: 3...3, workloadTime: 1, sliceTime: 200_000, isQuick: true), directory: "/nowhere")
     var sizes: [Int] = []
     let contender = { (name: String) in
       Contender(name) { slice in
@@ -55,10 +56,10 @@ struct BenchTests {
       }
     }
     try bench.compare(
-      .waiting("few", .powerLossSafe, operations: 40, rounds: 5), [contender("ours"), contender("theirs")])
+      .waiting("few", .powerLossSafe, operations: 40), [contender("ours"), contender("theirs")])
     #expect(bench.rows.map(\.name) == ["few", "few, CPU", "few, p50"])
     try bench.compare(
-      .waiting("many", .powerLossSafe, operations: 2000, rounds: 5), [contender("ours"), contender("theirs")])
+      .waiting("many", .powerLossSafe, operations: 2000), [contender("ours"), contender("theirs")])
     #expect(bench.rows.dropFirst(3).map(\.name) == ["many", "many, CPU", "many, p50", "many, p99", "many, p99.9"])
     #expect(bench.rows.last?.ratio == 1)
   }

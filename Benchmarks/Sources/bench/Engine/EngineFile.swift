@@ -35,7 +35,7 @@ func openWorkload(_ bench: Bench, _ folder: WorkFolder) throws {
     }
   }
   var workload = Workload.waiting(
-    "open, first get, close", .powerLossSafe, operations: 1, rounds: bench.choose(41, quick: 9), comparesSums: true)
+    "open, first get, close", .powerLossSafe, operations: 1, comparesSums: true)
   workload.unit = .nanoseconds
   try bench.compare(workload, [ours] + peers)
   bench.add("open and first get", .powerLossSafe, sample: times, limit: 0.5, unit: "ms")

@@ -141,6 +141,7 @@ private func twoReaders(_ bench: Bench, _ rivals: Rivals, _ keys: KeyBlock) thro
   let operations = bench.choose(200_000, quick: 20_000)
   let size = min(operations, keys.count / 2)
   let workload = Workload.waiting("readrandom, 2 threads, 10k hot", .powerLossSafe, operations: size)
+    .withThreads
   var contenders = [
     Contender("Holdfast", weight: 2) { _ in
       try onThreads(2) { try ours.get(keys, $0 * size..<($0 + 1) * size) }

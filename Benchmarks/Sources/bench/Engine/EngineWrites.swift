@@ -11,8 +11,8 @@ func durableWriteWorkloads(_ bench: Bench, _ folder: WorkFolder) throws {
   let rivals = try Rivals.loaded(
     in: folder, .powerLossSafe, engines, all.picking((0..<count).shuffled(using: &random)), values)
 
-  let rounds = bench.choose(41, quick: 9)
-  let drawn = all.picking((0..<(rounds + 2) * 1000).map { _ in random.below(count) })
+  let rounds = bench.choose(103, quick: 43)
+  let drawn = all.picking((0..<rounds * 1000).map { _ in random.below(count) })
   try single(bench, rivals, drawn, values, rounds)
   try batches(bench, rivals, all, drawn, values, rounds)
 }
@@ -25,7 +25,7 @@ private func single(
     (.lmdb, 0.95), (.sqlite, nil), (.rocksdb, nil), (.leveldb, nil), (.wiredtiger, nil),
   ]
   try bench.compare(
-    .waiting("fillsync: one put a commit", .powerLossSafe, operations: operations, rounds: rounds),
+    .waiting("fillsync: one put a commit", .powerLossSafe, operations: operations, roundLimit: rounds),
     rivals.contenders(bars) { slice in
       for index in slice.range(in: keys.count) {
         try slice.timed { try rivals.ours.put(keys, index..<index + 1, values, from: index, perCommit: 1) }
@@ -49,7 +49,7 @@ private func batches(
     _ place: @escaping (Slice) -> Int, also: [Contender] = []
   ) throws {
     try bench.compare(
-      .waiting(name, .powerLossSafe, operations: size, rounds: rounds),
+      .waiting(name, .powerLossSafe, operations: size, roundLimit: rounds),
       rivals.contenders(engines.map { ($0, bar: bars[$0]) }) { slice in
         let first = place(slice)
         try rivals.ours.put(keys, first..<first + size, values, from: first % (values.count - size), perCommit: size)
@@ -64,7 +64,7 @@ private func batches(
   let inOrder = { (slice: Slice) in slice.round * size }
   try compare("overwrite, 1,000 random a commit", drawn, bars: [.lmdb: 1, .sqlite: 1.3], inOrder)
   var random = Random(seed: 6)
-  let starts = (0..<rounds + 2).map { _ in random.below(all.count - size) }
+  let starts = (0..<rounds).map { _ in random.below(all.count - size) }
   let randomOrder = Contender("Holdfast, random keys", bar: 15) { slice in
     let first = slice.round * size
     try rivals.ours.put(drawn, first..<first + size, values, from: first, perCommit: size)
@@ -72,22 +72,22 @@ private func batches(
   }
   try compare(
     "overwrite, 1,000 adjacent a commit", all, bars: [.lmdb: 0.97], { starts[$0.round] }, also: [randomOrder])
-  let rising = KeyBlock((0..<(rounds + 2) * size).map { (all.count + $0) * 2 })
+  let rising = KeyBlock((0..<rounds * size).map { (all.count + $0) * 2 })
   try compare("append, 1,000 rising a commit", rising, bars: [.lmdb: 0.95], appends: true, inOrder)
 }
 
 /// db_bench's fills, without a flush: each record in a commit of its own.
 func fillWorkloads(_ bench: Bench, _ folder: WorkFolder) throws {
-  let rounds = bench.choose(41, quick: 11)
-  let operations = bench.choose(1000, quick: 200)
-  let count = (rounds + 2) * operations
+  let rounds = bench.choose(103, quick: 43)
+  let operations = bench.choose(1000, quick: 100)
+  let count = rounds * operations
   var random = Random(seed: 8)
   let order = (0..<count).shuffled(using: &random)
   let all = KeyBlock(0..<count)
   let values = ValueBlock(count, width: 100)
   let engines: [Engine] = [.lmdb, .sqlite, .rocksdb, .leveldb, .wiredtiger]
   let workload = { (name: String) in
-    Workload.waiting(name, .processCrashSafe, operations: operations, rounds: rounds)
+    Workload.writing(name, operations: operations, roundLimit: rounds)
   }
   let bars = engines.map { (engine: Engine) in (engine, bar: engine == .lmdb ? 0.95 : nil) }
   let seq = try Rivals(in: folder.folder("seq"), .processCrashSafe, engines, records: count)

@@ -64,8 +64,7 @@ private func sixtyFourTasks(
     return 0
   }
   try bench.compare(
-    .waiting(
-      "group commit, 64 tasks", .powerLossSafe, operations: tasks * each, rounds: bench.choose(11, quick: 3)),
+    Workload.waiting("group commit, 64 tasks", .powerLossSafe, operations: tasks * each).withThreads,
     [together, apart])
   let group = Double(rounds * tasks * each) / Double(max(1, commits))
   bench.add(
@@ -78,18 +77,17 @@ private func alone(
 ) throws {
   let operations = bench.choose(60, quick: 12)
   try bench.compare(
-    .waiting(
-      "group commit, one task", .powerLossSafe, operations: operations, rounds: bench.choose(41, quick: 9)),
+    Workload.waiting("group commit, one task", .powerLossSafe, operations: operations).withThreads,
     [
       Contender("Holdfast") { slice in
-        let start = slice.start
+        let range = slice.range(in: keys.count)
         return try inTasks(1) { _ in
-          for index in start..<start + operations { try await store.putInGroup(keys, index, values, index) }
+          for index in range { try await store.putInGroup(keys, index, values, index) }
           return 0
         }
       },
       Contender("Holdfast, synchronous", bar: 0.8) { slice in
-        for index in slice.start..<slice.start + operations {
+        for index in slice.range(in: keys.count) {
           try direct.put(keys, index..<index + 1, values, from: index, perCommit: 1)
         }
         return 0
@@ -156,9 +154,7 @@ private func manyWriters(
       }
     }
     try bench.compare(
-      .waiting(
-        "durable puts, \(writers) writers", .powerLossSafe, operations: operations,
-        rounds: bench.choose(15, quick: 3)),
+      Workload.waiting("durable puts, \(writers) writers", .powerLossSafe, operations: operations).withThreads,
       [ours, rawWriter] + sqlite)
   }
 }

@@ -4,9 +4,9 @@ import Peers
 /// YCSB's workloads A to F with records of 1,000 bytes, one thread, no flush.
 func ycsbWorkloads(_ bench: Bench, _ folder: WorkFolder) throws {
   let count = bench.choose(100_000, quick: 10_000)
-  let operations = bench.choose(2000, quick: 300)
-  let rounds = bench.choose(31, quick: 7)
-  let total = operations * (rounds + 2)
+  let operations = bench.choose(1000, quick: 200)
+  let rounds = bench.choose(53, quick: 23)
+  let total = operations * rounds
   // Room for what D and E insert.
   let keys = KeyBlock((0..<count + total).map { $0 })
   let values = ValueBlock(count + total, width: 1000)
@@ -48,7 +48,7 @@ func ycsbWorkloads(_ bench: Bench, _ folder: WorkFolder) throws {
   ] as [(String, (inout Random) -> OperationList.Operation)] {
     let list = OperationList((0..<total).map { _ in draw(&random) })
     try bench.compare(
-      .waiting("YCSB \(name)", .processCrashSafe, operations: operations, rounds: rounds, comparesSums: true),
+      .writing("YCSB \(name)", operations: operations, roundLimit: rounds, comparesSums: true),
       rivals.contenders(engines.map { ($0, bar: nil) }) { slice in
         try rivals.ours.run(list, slice.start..<slice.start + operations, keys, values)
       } theirs: { peer, reader, slice in
