@@ -50,11 +50,12 @@ public final class Store: Sendable {
   }
 
   static func open(
-    at path: String, isReadOnly: Bool = false, state stateOptions: StateOptions = StateOptions(), time: SystemTime
+    at path: String, isReadOnly: Bool = false, state stateOptions: StateOptions = StateOptions(), time: SystemTime,
+    durability: Environment.Options.Durability = .full
   ) throws(StoreError) -> Store {
     let environment = try Environment.open(
       at: path, databases: StateStore.databases + Outbox.databases,
-      options: Environment.Options(mode: isReadOnly ? .readOnly : .createIfMissing))
+      options: Environment.Options(mode: isReadOnly ? .readOnly : .createIfMissing, durability: durability))
     return try Store(environment, time: time, state: stateOptions)
   }
 
