@@ -29,9 +29,11 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
     .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: strict),
+    .target(name: "LMDBFile", swiftSettings: strict),
     .target(name: "Holdfast", dependencies: ["LMDB"], swiftSettings: strict),
     .target(name: "HoldfastHTTP", dependencies: ["Holdfast"], swiftSettings: strict),
-    .executableTarget(name: "kvdump", dependencies: ["LMDB", "Holdfast"], path: "tools/kvdump", swiftSettings: strict),
+    .executableTarget(
+      name: "kvdump", dependencies: ["LMDB", "LMDBFile", "Holdfast"], path: "tools/kvdump", swiftSettings: strict),
     .executableTarget(
       name: "offline-comments", dependencies: ["Holdfast", "HoldfastHTTP"], path: "tools/offline-comments",
       exclude: ["run", "make-comments", "comments.jsonl"], swiftSettings: strict),
@@ -42,7 +44,10 @@ let package = Package(
     .testTarget(
       name: "KVDumpTests", dependencies: ["Holdfast", "LMDB", "TestSupport", "kvdump", "offline-comments"],
       swiftSettings: policy),
-    .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: policy),
+    .testTarget(
+      name: "LMDBFileTests", dependencies: ["LMDBFile", "LMDB", "TestSupport"], exclude: ["Fixtures"],
+      swiftSettings: policy),
+    .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"], swiftSettings: policy),
   ],
   swiftLanguageModes: [.v6]
 )
