@@ -30,7 +30,11 @@ let package = Package(
     .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
     .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: strict),
     .target(name: "Holdfast", dependencies: ["LMDB"], swiftSettings: strict),
-    .target(name: "HoldfastHTTP", dependencies: ["Holdfast"], swiftSettings: strict),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .target(
+      name: "Networking", dependencies: ["LMDB", .target(name: "CCurl", condition: .when(platforms: [.linux]))],
+      swiftSettings: strict),
+    .target(name: "HoldfastHTTP", dependencies: ["Holdfast", "Networking"], swiftSettings: strict),
     .executableTarget(name: "kvdump", dependencies: ["LMDB", "Holdfast"], path: "tools/kvdump", swiftSettings: strict),
     .executableTarget(
       name: "offline-comments", dependencies: ["Holdfast", "HoldfastHTTP"], path: "tools/offline-comments",
@@ -38,7 +42,8 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: policy),
     .testTarget(name: "HoldfastTests", dependencies: ["Holdfast", "LMDB", "TestSupport"], swiftSettings: policy),
     .testTarget(
-      name: "HoldfastHTTPTests", dependencies: ["Holdfast", "HoldfastHTTP", "TestSupport"], swiftSettings: policy),
+      name: "HoldfastHTTPTests", dependencies: ["Holdfast", "HoldfastHTTP", "LMDB", "Networking", "TestSupport"],
+      swiftSettings: policy),
     .testTarget(
       name: "KVDumpTests", dependencies: ["Holdfast", "LMDB", "TestSupport", "kvdump", "offline-comments"],
       swiftSettings: policy),
