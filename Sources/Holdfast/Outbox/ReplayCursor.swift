@@ -7,7 +7,7 @@ public import LMDB
 /// each record counts exactly once, whatever crashes when. For effects outside of it, at least once.
 ///
 /// ```swift
-/// let cursor = try store.write { transaction in
+/// let cursor = try await store.write { transaction in
 ///   try store.outbox.replayCursor("search-index", from: .start, in: &transaction)
 /// }
 /// for try await batch in cursor.batches() {

@@ -57,9 +57,8 @@ struct ReplayCursorTable: Sendable {
     return try transaction.value(forKey: key.span, in: acknowledgements) != nil
   }
 
-  /// Adds numbers to what is done with, and raises the floor over all that is: acknowledged or not wanted.
-  ///
-  /// - Parameter sequences: Numbers above the floor.
+  /// Adds numbers above the floor to what is done with, and raises the floor over all that is: acknowledged, or not
+  /// wanted.
   func acknowledge(
     _ sequences: Set<UInt64>, _ row: inout ReplayCursorRow, _ journal: Journal,
     in transaction: inout WriteTransaction
