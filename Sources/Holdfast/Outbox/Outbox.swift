@@ -37,6 +37,8 @@ public struct Outbox: Sendable {
   /// Who follows the journal, and how far.
   let cursors: ReplayCursorTable
   let meta: MetaTable
+  /// What the user sees of entries in flight.
+  let layers: OptimisticLayers
 
   init(_ environment: Environment, time: SystemTime) throws(StoreError) {
     self.environment = environment
@@ -53,6 +55,7 @@ public struct Outbox: Sendable {
     cursors = ReplayCursorTable(
       rows: try environment.database("outbox.cursor"), acknowledgements: try environment.database("outbox.ack"))
     meta = MetaTable(try environment.database("outbox.meta"))
+    layers = try OptimisticLayers(environment)
   }
 
   /// Writes a file that a request will carry, before the transaction that enqueues it.
@@ -98,6 +101,7 @@ public struct Outbox: Sendable {
     for attachment in request.attachments {
       try transaction.set(id.key, forKey: attachment.id.bytes, in: attachments)
     }
+    try layers.add(request.optimistic, for: id.rawValue, request.optimisticPolicy, in: &transaction)
     try journal.append(.enqueued, id, at: now, in: &transaction)
     transaction.afterCommit { [wakeUp, staged = request.attachments] in
       for attachment in staged { attachment.commit() }
