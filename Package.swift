@@ -37,6 +37,7 @@ let package = Package(
       exclude: ["run", "make-comments", "comments.jsonl"], swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: policy),
     .testTarget(name: "HoldfastTests", dependencies: ["Holdfast", "LMDB", "TestSupport"], swiftSettings: policy),
+    .testTarget(name: "HoldfastCacheTests", dependencies: ["Holdfast", "LMDB", "TestSupport"], swiftSettings: policy),
     .testTarget(
       name: "HoldfastHTTPTests", dependencies: ["Holdfast", "HoldfastHTTP", "TestSupport"], swiftSettings: policy),
     .testTarget(

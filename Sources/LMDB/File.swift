@@ -16,7 +16,8 @@ package struct File: ~Copyable, Sendable {
     let inode: UInt64
   }
 
-  private let descriptor: Int32
+  /// What the system knows the file by, for as long as this is alive.
+  package let descriptor: Int32
   private let path: String
 
   /// How a file is opened.
