@@ -1,5 +1,6 @@
 extension Span<UInt8> {
   /// A little-endian number at any offset, in one load; the range must lie inside the span, or it traps.
+  @inlinable
   @inline(__always)
   package func number<T: FixedWidthInteger>(_ type: T.Type, at offset: Int) -> T {
     precondition(offset >= 0 && offset <= count - MemoryLayout<T>.size, "A number lies outside the bytes.")

@@ -50,6 +50,5 @@ extension WriteTransaction {
 
 extension ReadTransaction {
   /// The number of the commit that the snapshot shows.
-  @inline(__always)
   package var id: Int { unsafe mdb_txn_id(raw) }
 }

@@ -226,4 +226,37 @@ import Testing
     #expect(throws: StoreError.self) { try cache.value(forKey: "a") }
     #expect(try DiskCache.open(path, machine).value(forKey: "a") == [1])
   }
+
+  /// S16: a file stays readable although its entry leaves; values without one are handed out in the same way.
+  @Test func filesAreStreamedInAndOut() throws {
+    let cache = try DiskCache.open(path, machine, .init(inlineThreshold: 10_000))
+    let parts = [pattern(700_000, 1), pattern(1, 2), pattern(900_000, 3)]
+    try cache.setFile(forKey: "film", options: .init(tags: ["media"])) { writer in
+      for part in parts { try writer.write(part) }
+    }
+    try cache.setValue(pattern(100), forKey: "small")
+    let whole = parts.flatMap { $0 }
+    #expect(try cache.value(forKey: "film") == whole, "its checksum is that of the whole")
+    let seen = try cache.withFile(forKey: "film") { file -> [Bool] in
+      try cache.removeObjects(taggedWith: "media")
+      return try [
+        file.count == whole.count, file.read(5, at: 700_000) == Array(whole[700_000..<700_005]),
+        file.read(10, at: whole.count - 3) == Array(whole.suffix(3)),
+        Array(Data(contentsOf: URL(fileURLWithPath: file.path))) == whole,
+      ]
+    }
+    #expect(seen == [true, true, true, true])
+    let small = try cache.withFile(forKey: "small") { file in try file.read(1000, at: 0) }
+    #expect(small == pattern(100))
+    #expect(try cache.withFile(forKey: "film") { _ in 1 } == nil)
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try cache.setFile(forKey: "film") { writer in
+        try writer.write([1])
+        throw Stop()
+      }
+    }
+    #expect(try FileSystem.names(in: "\(path)/files").isEmpty)
+    try cache.verify()
+  }
 }

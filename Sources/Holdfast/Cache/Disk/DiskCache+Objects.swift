@@ -10,16 +10,22 @@ extension DiskCache {
   /// - Returns: The value, or `nil`.
   /// - Throws: As ``value(forKey:)``.
   public func object<C: CacheCodec>(forKey key: String, as codec: C) throws -> C.Value? {
-    let found = try read(key) { record, value in
-      record.codec == codec.id ? (record.version, [UInt8](copying: value)) : nil
-    }
-    guard case .some(.some(let (version, bytes))) = found else { return nil }
+    guard let (bytes, record) = try stored(key, as: codec.id) else { return nil }
     do {
       return try codec.decode(bytes)
     } catch {
-      reportDamage(key, version)
+      reportDamage(key, record.version)
       return nil
     }
+  }
+
+  /// The bytes of an entry that a codec wrote, and what is known of it.
+  func stored(_ key: String, as codec: CacheCodecID) throws -> (bytes: [UInt8], record: DiskCacheRecord)? {
+    var found: (bytes: [UInt8], record: DiskCacheRecord)?
+    try read(key) { record, value in
+      if record.codec == codec { found = ([UInt8](copying: value), record) }
+    }
+    return found
   }
 
   /// Encodes a value and stores it under a key, in place of what is there; `nil` removes the entry.
@@ -73,9 +79,8 @@ extension DiskCache {
   /// - Returns: The facts; `nil` if there is no entry or it has expired.
   /// - Throws: As ``value(forKey:)``.
   public func info(forKey key: String) throws -> EntryInfo? {
-    let found = try withRecord(key) { _, record, bytes, _ in
-      (record, try? DiskCacheExtra(record, in: bytes))
-    }
+    var found: (DiskCacheRecord, DiskCacheExtra?)?
+    try withRecord(key) { _, record, bytes, _ in found = (record, try? DiskCacheExtra(record, in: bytes)) }
     guard let (record, extra) = found else { return nil }
     let lastUse = try environment.read { transaction in try tables.lastUse(of: record, in: transaction) }
     return EntryInfo(

@@ -6,13 +6,15 @@ extension DiskCache {
   ///
   /// Costs one walk down the tree and one copy; writes nothing. That the entry was used is noted in memory, and goes to
   /// disk with later writes. The checksum is computed when this process reads the entry for the first time, and again
-  /// after it has read about 2,000 others.
+  /// after it has read some ten thousand others.
   ///
   /// - Parameter key: Any text, compared by its bytes.
   /// - Returns: The bytes; `nil` if there is no entry, it has expired, or it is damaged.
   /// - Throws: `readersFull`, `closed`, `poisoned`, `damaged` if the file itself is broken, `io`.
   public func value(forKey key: String) throws -> [UInt8]? {
-    try read(key) { _, value in [UInt8](copying: value) }
+    var bytes: [UInt8]?
+    try read(key) { _, value in bytes = [UInt8](copying: value) }
+    return bytes
   }
 
   /// Runs `body` with the bytes stored under a key, without copying them where they lie in one piece.
@@ -26,15 +28,20 @@ extension DiskCache {
   /// - Returns: What `body` returns; `nil` if there is no entry, it has expired, or it is damaged.
   /// - Throws: What `body` throws; otherwise as ``value(forKey:)``.
   public func withValue<R>(forKey key: String, _ body: (Span<UInt8>) throws -> R) throws -> R? {
-    try read(key) { _, value in try body(value) }
+    var result: R?
+    try read(key) { _, value in result = try body(value) }
+    return result
   }
 
   /// Whether there is an entry that has not expired. Its use is not noted.
   ///
   /// - Parameter key: Any text, compared by its bytes.
+  /// - Returns: Whether there is one; its bytes are not looked at.
   /// - Throws: As ``value(forKey:)``.
   public func containsObject(forKey key: String) throws -> Bool {
-    try withRecord(key) { _, _, _, _ in true } ?? false
+    var isThere = false
+    try withRecord(key) { _, _, _, _ in isThere = true }
+    return isThere
   }
 
   /// The bytes under several keys, all from one snapshot.
@@ -43,91 +50,91 @@ extension DiskCache {
   /// - Returns: What was found, by key.
   /// - Throws: As ``value(forKey:)``.
   public func values(forKeys keys: [String]) throws -> [String: [UInt8]] {
-    let found = try environment.read { transaction in
-      try keys.map { key in try find(key, in: transaction) { _, value in [UInt8](copying: value) } }
-    }
     var values: [String: [UInt8]] = [:]
-    for (key, entry) in zip(keys, found) {
-      values[key] = try resolve(entry, key) { _, value in [UInt8](copying: value) }
+    var rest: [(String, Outcome)] = []
+    try environment.read { transaction in
+      for key in keys {
+        let outcome = try find(key, in: transaction) { _, value in values[key] = [UInt8](copying: value) }
+        rest.append((key, outcome))
+      }
     }
+    for (key, outcome) in rest { try finish(outcome, key) { _, value in values[key] = [UInt8](copying: value) } }
     return values
   }
 
   /// Reads an entry and notes its use.
-  @inline(__always)
-  func read<R>(_ key: String, _ body: (DiskCacheRecord, Span<UInt8>) throws -> R) throws -> R? {
-    let found = try environment.read { transaction in try find(key, in: transaction, body) }
-    if case .result(let result) = found { return result }
-    return try resolve(found, key, body)
+  ///
+  /// Not generic over a result, and neither is what it calls: the engine is another module, to which a type that it does
+  /// not know costs thousands of instructions a read.
+  func read(_ key: String, _ body: (DiskCacheRecord, Span<UInt8>) throws -> Void) throws {
+    var outcome = Outcome.nothing
+    try environment.read { transaction in outcome = try find(key, in: transaction, body) }
+    try finish(outcome, key, body)
   }
 
-  /// What a look into a snapshot gave.
-  private enum Found<R> {
+  /// What a look into a snapshot leaves to do after it.
+  private enum Outcome {
     case nothing
-    case result(R)
     case copy(DiskCacheRecord, [UInt8])
     case file(DiskCacheRecord, DiskCacheFileName)
   }
 
-  @inline(__always)
-  private func find<R>(
-    _ key: String, in transaction: borrowing ReadTransaction, _ body: (DiskCacheRecord, Span<UInt8>) throws -> R
-  ) throws -> Found<R> {
-    let found = try withRecord(key, in: transaction) { tree, record, bytes, tail -> Found<R> in
-      guard note(record, bytes, tail, under: tree, key) else { return .nothing }
+  private func find(
+    _ key: String, in transaction: borrowing ReadTransaction, _ body: (DiskCacheRecord, Span<UInt8>) throws -> Void
+  ) throws -> Outcome {
+    var outcome = Outcome.nothing
+    var isFound = false
+    try withRecord(key, in: transaction) { tree, record, bytes, tail in
+      guard note(record, bytes, tail, under: tree, key) else { return }
+      isFound = true
       let value = bytes.extracting(record.valueOffset..<bytes.count)
       switch record.flags {
-      case .file: return .file(record, DiskCacheFileName(record, in: bytes))
-      case .split: return .copy(record, Array(joining: value, tail))
-      default: return .result(try body(record, value))
+      case .file: outcome = .file(record, DiskCacheFileName(record, in: bytes))
+      case .split: outcome = .copy(record, Array(joining: value, tail))
+      default: try body(record, value)
       }
     }
-    if let found { return found }
-    touches.noteMiss(key.utf8.count)
-    return .nothing
+    if !isFound { touches.noteMiss(key.utf8.count) }
+    return outcome
   }
 
-  /// What is due after the snapshot.
-  private func resolve<R>(
-    _ found: Found<R>, _ key: String, _ body: (DiskCacheRecord, Span<UInt8>) throws -> R
-  ) throws -> R? {
-    switch found {
-    case .nothing: return nil
-    case .result(let result): return result
-    case .copy(let record, let bytes): return try body(record, bytes.span)
+  private func finish(
+    _ outcome: Outcome, _ key: String, _ body: (DiskCacheRecord, Span<UInt8>) throws -> Void
+  ) throws {
+    switch outcome {
+    case .nothing: break
+    case .copy(let record, let bytes): try body(record, bytes.span)
     case .file(let record, let file):
-      guard let bytes = try contents(of: file, record, key) else { return nil }
-      return try body(record, bytes.span)
+      if let bytes = try contents(of: file, record, key) { try body(record, bytes.span) }
     }
   }
 
-  /// Runs `body` with the tree key, the record and the tail of an entry that has not expired.
+  /// Runs `body` with the tree key, the record and the tail of an entry that has not expired, if there is one.
   @inline(__always)
-  func withRecord<R>(
+  private func withRecord(
     _ key: String, in transaction: borrowing ReadTransaction,
-    _ body: (Span<UInt8>, DiskCacheRecord, Span<UInt8>, Span<UInt8>) throws -> R
-  ) throws -> R? {
-    try DiskCacheKey.with(key) { tree, full -> R? in
+    _ body: (Span<UInt8>, DiskCacheRecord, Span<UInt8>, Span<UInt8>) throws -> Void
+  ) throws {
+    try DiskCacheKey.with(key) { tree, full in
       guard let bytes = try transaction.value(forKey: tree, in: tables.entries),
         let record = try record(bytes, key, full, in: transaction)
-      else { return nil }
+      else { return }
       guard record.flags == .split else { return try body(tree, record, bytes, Span()) }
-      return try withKeyBuffer { buffer in
+      try withKeyBuffer { buffer in
         buffer.append(tree)
         buffer.append(0)
         guard let tail = try transaction.value(forKey: buffer.bytes, in: tables.entries) else {
-          reportDamage(key, record.version)
-          return nil
+          return reportDamage(key, record.version)
         }
-        return try body(tree, record, bytes, tail)
+        try body(tree, record, bytes, tail)
       }
     }
   }
 
   /// As ``withRecord(_:in:_:)``, in a snapshot of its own.
-  func withRecord<R>(
-    _ key: String, _ body: (Span<UInt8>, DiskCacheRecord, Span<UInt8>, Span<UInt8>) throws -> R
-  ) throws -> R? {
+  func withRecord(
+    _ key: String, _ body: (Span<UInt8>, DiskCacheRecord, Span<UInt8>, Span<UInt8>) throws -> Void
+  ) throws {
     try environment.read { transaction in try withRecord(key, in: transaction, body) }
   }
 
@@ -164,14 +171,15 @@ extension DiskCache {
   ///
   /// - Returns: Whether they are as they were written.
   @inline(__always)
-  private func note(
+  func note(
     _ record: DiskCacheRecord, _ bytes: Span<UInt8>, _ tail: Span<UInt8>, under tree: Span<UInt8>, _ key: String
   ) -> Bool {
     let now = system.time.now()
     let age = now - Int64(clamping: record.stamp / 1000)
     let touch = DiskCacheTouches.Touch(
       version: record.version, stamp: record.stamp, priority: record.priority, time: now)
-    if touches.note(touch, isDue: age >= Limits.touchInterval(ageLimit.load(ordering: .relaxed))) { return true }
+    let isDue = age >= Limits.touchInterval(ageLimit.load(ordering: .relaxed))
+    if touches.note(touch, isDue: isDue) { return true }
     if record.isIntact(bytes, tail: tail, under: tree) { return true }
     touches.forget(record.version)
     reportDamage(key, record.version)
@@ -191,7 +199,9 @@ extension DiskCache {
   /// The version of the entry that is there now.
   func version(forKey key: String) throws(StoreError) -> UInt64? {
     do {
-      return try withRecord(key) { _, record, _, _ in record.version }
+      var version: UInt64?
+      try withRecord(key) { _, record, _, _ in version = record.version }
+      return version
     } catch let error as StoreError {
       throw error
     } catch {

@@ -193,6 +193,8 @@ extension DiskCache {
   /// - Parameters:
   ///   - reads: The reads that go into the order of use with it; `nil` for a few of those that wait.
   ///   - body: The changes.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, or why the commit failed; then nothing has changed.
   func write<R>(
     after reads: [DiskCacheTouches.Touch]? = nil, _ body: (inout DiskCacheEdit, inout WriteTransaction) throws -> R
   ) throws -> R {

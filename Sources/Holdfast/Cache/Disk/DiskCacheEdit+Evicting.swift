@@ -102,7 +102,10 @@ extension DiskCacheEdit {
 
   /// Removes entries whose time is over, the longest over first.
   ///
-  /// - Parameter limit: How many to remove at most.
+  /// - Parameters:
+  ///   - limit: How many to remove at most.
+  ///   - transaction: The write.
+  /// - Throws: What LMDB refuses.
   mutating func purgeExpired(limit: Int, in transaction: inout WriteTransaction) throws(StoreError) {
     let before = expired
     if try transaction.reader.count(of: tables.expiry) > 0 {

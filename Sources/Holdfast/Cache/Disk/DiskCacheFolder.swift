@@ -23,6 +23,7 @@ struct DiskCacheFolder: Sendable {
   ///
   /// - Parameter isKept: Whether an entry names the file; asked once the file's lock is held, since its writer gives that
   ///   up after the commit.
+  /// - Throws: `io` or `accessDenied` if the folder cannot be read or a file not be removed.
   func collectOrphans(_ isKept: (UInt64) throws -> Bool) throws {
     guard FileSystem.exists(path) else { return }
     for file in try FileSystem.names(in: path) {
