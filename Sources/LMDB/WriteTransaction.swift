@@ -11,7 +11,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   let owner: EnvironmentID
   /// The first failure after which LMDB refuses to commit; it wins over what the closure makes of it.
   var failure: StoreError?
-  /// The bytes of the keys and values it has stored.
+  /// The bytes of the keys and values it has stored, and of the keys it has removed.
   var changedBytes = 0
   /// Whether LMDB has refused something for good: the transaction will not commit.
   package var isDoomed: Bool { failure != nil }
@@ -81,7 +81,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
     forKey key: borrowing Span<UInt8>, in database: Database
   ) throws(StoreError) -> Bool {
     try check(key, database, owner)
-    return try finishRemoval(unsafe delete(raw, database, key), database)
+    return try finishRemoval(unsafe delete(raw, database, key), key.count, database)
   }
 
   /// Removes every key of a range.
@@ -174,8 +174,9 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
 
   /// What follows a removal.
   @_lifetime(self: copy self)
-  mutating func finishRemoval(_ code: Int32, _ database: Database) throws(StoreError) -> Bool {
+  mutating func finishRemoval(_ code: Int32, _ bytes: Int, _ database: Database) throws(StoreError) -> Bool {
     if code == MDB_NOTFOUND { return false }
+    changedBytes += bytes
     if code != MDB_SUCCESS { throw doomed(by: code, "remove a key from \(database.name)") }
     return true
   }
