@@ -1,13 +1,4 @@
 extension Span<UInt8> {
-  /// A little-endian number at any offset, in one load; the range must lie inside the span, or it traps.
-  @inlinable
-  @inline(__always)
-  package func number<T: FixedWidthInteger>(_ type: T.Type, at offset: Int) -> T {
-    precondition(offset >= 0 && offset <= count - MemoryLayout<T>.size, "A number lies outside the bytes.")
-    return T(
-      littleEndian: unsafe withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: offset, as: T.self) })
-  }
-
   /// A checksum of the bytes, continued from `seed`: it tells damage, not forgery.
   ///
   /// Four independent lanes, each of which multiplies 16 bytes at a time and folds the 128-bit product (the step of

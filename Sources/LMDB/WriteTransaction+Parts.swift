@@ -44,11 +44,6 @@ extension WriteTransaction {
   @_lifetime(self: copy self)
   package mutating func removeEverything(in database: Database) throws(StoreError) {
     precondition(database.owner == owner, "The database belongs to another environment than the transaction.")
-    _ = try finishRemoval(unsafe mdb_drop(raw, database.handle, 0), database)
+    _ = try finishRemoval(unsafe mdb_drop(raw, database.handle, 0), 1, database)
   }
-}
-
-extension ReadTransaction {
-  /// The number of the commit that the snapshot shows.
-  package var id: Int { unsafe mdb_txn_id(raw) }
 }

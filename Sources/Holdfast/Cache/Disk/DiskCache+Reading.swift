@@ -226,7 +226,7 @@ struct DiskCacheFileName: Sendable, Hashable {
   let checksum: UInt64
 
   init(_ record: DiskCacheRecord, in bytes: Span<UInt8>) {
-    name = bytes.number(UInt64.self, at: record.valueOffset)
-    checksum = bytes.number(UInt64.self, at: record.valueOffset + 8)
+    name = bytes.littleEndian(UInt64.self, at: record.valueOffset) ?? 0
+    checksum = bytes.littleEndian(UInt64.self, at: record.valueOffset + 8) ?? 0
   }
 }

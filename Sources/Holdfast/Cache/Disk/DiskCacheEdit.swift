@@ -114,7 +114,7 @@ struct DiskCacheEdit {
   ) throws(StoreError) -> UInt64? {
     guard let bytes = try transaction.value(forKey: key.span, in: tables.entries), bytes.count >= record.valueOffset + 8
     else { return nil }
-    return bytes.number(UInt64.self, at: record.valueOffset)
+    return bytes.littleEndian(UInt64.self, at: record.valueOffset) ?? 0
   }
 
   /// The key as the caller knows it, for events.

@@ -43,15 +43,15 @@ struct DiskCacheRecord: Sendable, Hashable {
     else { return nil }
     flags = Flags(rawValue: bytes[1])
     self.priority = priority
-    codec = CacheCodecID(bytes.number(UInt32.self, at: 4), version: bytes[3])
-    version = bytes.number(UInt64.self, at: 8)
-    stamp = bytes.number(UInt64.self, at: 16)
-    expiresAt = bytes.number(Int64.self, at: 24)
-    cost = bytes.number(Int64.self, at: 32)
-    checksum = bytes.number(UInt64.self, at: Self.checksumOffset)
-    loadTime = bytes.number(UInt32.self, at: 56)
-    extraLength = Int(bytes.number(UInt32.self, at: 60))
-    guard let length = Int(exactly: bytes.number(UInt64.self, at: 48)), cost >= 0 else { return nil }
+    codec = CacheCodecID(bytes.littleEndian(UInt32.self, at: 4) ?? 0, version: bytes[3])
+    version = bytes.littleEndian(UInt64.self, at: 8) ?? 0
+    stamp = bytes.littleEndian(UInt64.self, at: 16) ?? 0
+    expiresAt = bytes.littleEndian(Int64.self, at: 24) ?? 0
+    cost = bytes.littleEndian(Int64.self, at: 32) ?? 0
+    checksum = bytes.littleEndian(UInt64.self, at: Self.checksumOffset) ?? 0
+    loadTime = bytes.littleEndian(UInt32.self, at: 56) ?? 0
+    extraLength = Int(bytes.littleEndian(UInt32.self, at: 60) ?? 0)
+    guard let length = Int(exactly: bytes.littleEndian(UInt64.self, at: 48) ?? 0), cost >= 0 else { return nil }
     self.length = length
     let stored = bytes.count - valueOffset
     let isWhole =

@@ -49,7 +49,7 @@ struct DiskCacheTables: Sendable {
     guard let bytes = try transaction.value(forKey: key.span, in: touches), bytes.count == 8 else {
       return record.stamp
     }
-    return bytes.number(UInt64.self, at: 0)
+    return bytes.littleEndian(UInt64.self, at: 0) ?? 0
   }
 
   /// Where a record stands in the order of use.
