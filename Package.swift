@@ -31,7 +31,11 @@ let package = Package(
     .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: strict),
     .target(name: "LMDBFile", swiftSettings: strict),
     .target(name: "Holdfast", dependencies: ["LMDB"], swiftSettings: strict),
-    .target(name: "HoldfastHTTP", dependencies: ["Holdfast"], swiftSettings: strict),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .target(
+      name: "Networking", dependencies: ["LMDB", .target(name: "CCurl", condition: .when(platforms: [.linux]))],
+      swiftSettings: strict),
+    .target(name: "HoldfastHTTP", dependencies: ["Holdfast", "Networking"], swiftSettings: strict),
     .executableTarget(
       name: "kvdump", dependencies: ["LMDB", "LMDBFile", "Holdfast"], path: "tools/kvdump", swiftSettings: strict),
     .executableTarget(
@@ -39,8 +43,10 @@ let package = Package(
       exclude: ["run", "make-comments", "comments.jsonl"], swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: policy),
     .testTarget(name: "HoldfastTests", dependencies: ["Holdfast", "LMDB", "TestSupport"], swiftSettings: policy),
+    .testTarget(name: "HoldfastCacheTests", dependencies: ["Holdfast", "LMDB", "TestSupport"], swiftSettings: policy),
     .testTarget(
-      name: "HoldfastHTTPTests", dependencies: ["Holdfast", "HoldfastHTTP", "TestSupport"], swiftSettings: policy),
+      name: "HoldfastHTTPTests", dependencies: ["Holdfast", "HoldfastHTTP", "LMDB", "Networking", "TestSupport"],
+      swiftSettings: policy),
     .testTarget(
       name: "KVDumpTests", dependencies: ["Holdfast", "LMDB", "TestSupport", "kvdump", "offline-comments"],
       swiftSettings: policy),

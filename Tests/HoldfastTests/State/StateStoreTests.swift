@@ -113,15 +113,73 @@ import Testing
     #expect(try store.state.merged(["post:1", "post:2"]) == ["a": 2])
   }
 
-  @Test func stampsCountUpdatesInTheOrderOfCommits() throws {
+  @Test func stampsCountChangesInTheOrderOfCommits() throws {
+    struct Stop: Error {}
     let store = try open()
-    for index in 1...3 {
-      try store.write { t in try store.state.update("post:1", ["n": .int(Int64(index))], in: &t) }
+    for index in 1...3 { try store.update("post:1", ["n": .int(Int64(index))]) }
+    #expect(throws: Stop.self) {
+      try store.write { t in
+        try store.state.update("post:1", ["n": 4], in: &t)
+        throw Stop()
+      }
     }
-    let stamp = try store.read { t in
-      let records = try store.environment.database("state.record")
-      return try t.value(forKey: "post:1", in: records)?.load(UInt64.self, at: 4)
+    try store.write { t in
+      try store.state.update("post:2", ["n": 5], in: &t)
+      try store.state.update("post:2", ["m": nil], in: &t)
+      try store.state.remove("post:1", in: &t)
     }
-    #expect(stamp == 3)
+    let (first, second, last) = try store.read { t in
+      (
+        try store.state.rows.record("post:1", in: t), try store.state.rows.record("post:2", in: t),
+        try store.state.rows.log.lastStamp(in: t)
+      )
+    }
+    #expect(first == nil && second?.stamp == 5 && last == 6)
+    try store.state.verify()
+  }
+
+  @Test func replaceLeavesNothingElse() throws {
+    let store = try open()
+    try store.update("post:1", ["a": 1, "b": 2])
+    try store.write { try store.state.replace("post:1", with: ["c": 3], in: &$0) }
+    #expect(try store.state.merged(["post:1"]) == ["c": 3])
+    try store.write { try store.state.replace("post:1", with: [:], in: &$0) }
+    #expect(try store.state.merged(["post:1"]).isEmpty)
+    try store.state.verify()
+  }
+
+  @Test func removalAtEachLevel() throws {
+    let store = try open()
+    let long = String(repeating: "x", count: 600)
+    let keys: [StateKey] = ["post:1", "post:2", "posts:1", "user:1", StateKey(type: "post", id: long)]
+    try store.write { t in
+      for key in keys { try store.state.update(key, ["a": 1, "b": 2], expires: .after(.seconds(60)), in: &t) }
+      try store.state.remove(fields: ["a", "none"], of: "post:1", in: &t)
+    }
+    #expect(try store.state.merged(["post:1"]) == ["b": 2])
+    try store.state.verify()
+    try store.write { try store.state.remove(fields: ["b"], of: "post:1", in: &$0) }
+    #expect(try store.state.merged(["post:1"]).isEmpty)
+    #expect(try store.write { try store.state.removeAll(type: "post", in: &$0) } == 2)
+    #expect(try store.state.merged(keys) == ["a": 1, "b": 2])
+    #expect(try store.state.merged(ids: [long]).isEmpty)
+    try store.state.verify()
+    try store.write { try store.state.removeAll(in: &$0) }
+    #expect(try store.state.merged(keys).isEmpty)
+    try store.state.verify()
+    #expect { try store.write { try store.state.removeAll(type: "a:b", in: &$0) } } throws: {
+      ($0 as? StoreError)?.code == .invalidKey
+    }
+  }
+
+  @Test func typesOfAnyLengthAreRemovedAlone() throws {
+    let store = try open()
+    let type = String(repeating: "t", count: 505)
+    let keys = [StateKey(type: type, id: "1234567890"), StateKey(type: type + "t", id: "1")]
+    for key in keys { try store.update(key, ["a": 1]) }
+    #expect(try store.write { try store.state.removeAll(type: type, in: &$0) } == 1)
+    #expect(try store.state.merged([keys[0]]).isEmpty)
+    #expect(try store.state.merged([keys[1]]) == ["a": 1])
+    try store.state.verify()
   }
 }
