@@ -7,10 +7,10 @@
 struct EvictionDuel: Sendable {
   private struct Contestant {
     var shadow: ShadowCache
-    /// How many more of the last uses were hits than with the leader, as a part of all; the longer ago, the less it counts.
-    var lead = 0.0
-    /// The part of uses that were a hit for one of both only: how much of the lead may be chance.
-    var dissent = 0.0
+    /// The part of the last uses that were hits; the longer ago a use is, the less it counts.
+    var score = 0.0
+    /// For each of the others the part of uses that were a hit for one of both only: how much may be chance.
+    var dissent: [Double]
     var isHit = false
   }
 
@@ -30,7 +30,9 @@ struct EvictionDuel: Sendable {
   /// A duel for a cache of that limit.
   init(limit: Amount) {
     // What is best for most is the first.
-    contestants = [.twiceUsed, .moreFrequent, .notRecent].map { Contestant(shadow: ShadowCache($0)) }
+    contestants = [.twiceUsed, .moreFrequent, .notRecent].map {
+      Contestant(shadow: ShadowCache($0), dissent: [0, 0, 0])
+    }
     // Without a limit of entries it shows later how many there are.
     if limit.count < .max { while limit.count >> halvings >= Self.capacity { halvings += 1 } }
   }
@@ -56,21 +58,22 @@ struct EvictionDuel: Sendable {
 
   private mutating func compare() {
     let span = Self.memory * Double(max(Self.capacity / 2, contestants[0].shadow.count))
-    var best = leading
-    for index in contestants.indices where index != leading {
-      let isHit = contestants[index].isHit
-      let isDissent = isHit != contestants[leading].isHit
-      contestants[index].lead += ((isDissent ? isHit ? 1 : -1 : 0) - contestants[index].lead) / span
-      contestants[index].dissent += ((isDissent ? 1 : 0) - contestants[index].dissent) / span
-      let chance = (contestants[index].dissent / span).squareRoot()
-      let isBetter = contestants[index].lead > Self.margin + chance
-      if isBetter, best == leading || contestants[index].lead > contestants[best].lead { best = index }
-    }
-    guard best != leading else { return }
-    leading = best
     for index in contestants.indices {
-      contestants[index].lead = 0
-      contestants[index].dissent = 0
+      let isHit = contestants[index].isHit
+      contestants[index].score += ((isHit ? 1 : 0) - contestants[index].score) / span
+      for other in contestants.indices where other != index {
+        let isDissent = isHit != contestants[other].isHit
+        contestants[index].dissent[other] += ((isDissent ? 1 : 0) - contestants[index].dissent[other]) / span
+      }
+    }
+    let old = contestants[leading]
+    for index in contestants.indices {
+      let chance = (old.dissent[index] / span).squareRoot()
+      if contestants[index].score > old.score + Self.margin + chance,
+        contestants[index].score > contestants[leading].score
+      {
+        leading = index
+      }
     }
   }
 

@@ -61,29 +61,32 @@ struct Evictor: Sendable {
   /// Takes out all entries; what was learned stays.
   mutating func removeAll() { queues.removeAll() }
 
-  /// Whether an entry fits, perhaps in place of another one.
+  /// Whether an entry fits, in place of another one if `slot` is not negative.
   @usableFromInline
-  func hasRoom(forCost cost: Int, replacing slot: Int32?) -> Bool {
-    total.hasRoom(forCost: cost, within: limit, replacing: slot.map { queues.residents[$0].cost })
+  func hasRoom(forCost cost: Int, replacing slot: Int32) -> Bool {
+    total.hasRoom(forCost: cost, within: limit, replacing: slot < 0 ? nil : queues.residents[slot].cost)
   }
 
   /// Whether a pinned entry fits into the half of the limit that pinned ones may take.
-  func hasRoomForPinned(_ cost: Int, replacing slot: Int32?) -> Bool {
-    let old = slot.map { queues.residents[$0] }
+  func hasRoomForPinned(_ cost: Int, replacing slot: Int32) -> Bool {
+    let old = slot < 0 ? nil : queues.residents[slot]
     return queues.residents.pinned.amount.hasRoom(
       forCost: cost, within: limit.share(0.5), replacing: old?.queue == .pinned ? old?.cost : nil)
   }
 
-  /// Keeps an entry from being chosen, until it is replaced or removed.
+  /// Keeps an entry from being chosen, if there is one, until it is replaced or removed.
   @usableFromInline
-  mutating func shield(_ slot: Int32) { queues.move(slot, to: .pinned) }
+  mutating func shield(_ slot: Int32) {
+    if slot >= 0 { queues.move(slot, to: .pinned) }
+  }
 
   /// Notes that an entry has another value, which is a use.
   @usableFromInline
   mutating func replace(_ slot: Int32, cost: Int, isPinned: Bool) {
     queues.setCost(cost, of: slot)
     if (queues.residents[slot].queue == .pinned) != isPinned { queues.move(slot, to: isPinned ? .pinned : .small) }
-    if !isPinned { use(slot, hash: queues.residents[slot].hash) }
+    let hash = queues.residents[slot].hash
+    if !isPinned, hash & mask == 0 { use(slot, hash: hash) }
   }
 
   /// The hash of an entry.

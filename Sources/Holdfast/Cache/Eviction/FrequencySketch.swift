@@ -5,24 +5,19 @@
 /// Friedman and Manes, 2017.
 struct FrequencySketch: Sendable {
   /// Sixteen counters a word.
-  private var words = [UInt64](repeating: 0, count: 4)
+  private var words = [UInt64](repeating: 0, count: 8)
   /// How many uses have been counted since the last halving; those before it count half.
   private var uses = 0
   /// For how many keys the sketch is made: a power of two.
-  private(set) var capacity = 16
+  private(set) var capacity = 32
 
-  /// The four counters of a hash: multiplied by four odd constants, so that two hashes seldom share more than one.
+  /// One of the four counters of a hash: all are in one block of eight words, which is a cache line; the lower half of
+  /// the hash says in which, a part of the other half where.
   private func counter(_ hash: UInt64, _ row: Int) -> (word: Int, shift: UInt64) {
-    let odd: UInt64 =
-      switch row {
-      case 0: 0xC3A5_C85C_97CB_3127
-      case 1: 0xB492_B66F_BE98_F273
-      case 2: 0x9AE1_6A3B_2F90_404F
-      default: 0xCBF2_9CE4_8422_2325
-      }
-    var mixed = (hash &+ odd) &* odd
-    mixed ^= mixed >> 32
-    return (Int(truncatingIfNeeded: mixed >> 4) & (words.count - 1), (mixed & 15) << 2)
+    let mixed = hash &* 0xC3A5_C85C_97CB_3127
+    let block = Int(truncatingIfNeeded: mixed >> 32) & (words.count / 8 - 1)
+    let bits = mixed ^ (mixed >> 23) >> UInt64(8 * row) & 31
+    return (block * 8 + row * 2 + Int(bits & 1), (bits >> 1 & 15) << 2)
   }
 
   /// The least that the counters of `hash` say: 0 to 15.

@@ -87,7 +87,7 @@ extension MemoryCache {
         guard let position = shard.position(ofSlot: slot, hash: hash), !shard.times.isEmpty,
           shard.times[position].isExpired(at: now, ageLimit: ageLimit)
         else { return nil }
-        return shard.remove(at: position, hash: hash)
+        return shard.remove(at: position)
       }
       if removed != nil {
         ledger.evictor.remove(slot)
@@ -110,13 +110,15 @@ extension MemoryCache {
       let garbage = ledger.update { ledger in
         let removed = shard.update { shard -> [MemoryShard<Key, Value>.Entry] in
           var removed: [MemoryShard<Key, Value>.Entry] = []
-          for position in shard.times.indices where shard.entries[position].key != nil {
-            if isOver(shard.times[position]) {
-              let hash = ledger.evictor.hash(of: shard.entries[position].slot)
-              removed.append(shard.remove(at: position, hash: hash))
-            } else {
-              next = min(next, shard.times[position].end(ageLimit: ageLimit))
+          var position = 0
+          while position < shard.times.count {
+            if shard.marks[position] != 0, isOver(shard.times[position]) {
+              // Another entry may have moved to this place.
+              removed.append(shard.remove(at: position))
+              continue
             }
+            if shard.marks[position] != 0 { next = min(next, shard.times[position].end(ageLimit: ageLimit)) }
+            position += 1
           }
           return removed
         }

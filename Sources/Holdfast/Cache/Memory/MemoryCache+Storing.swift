@@ -9,50 +9,53 @@ extension MemoryCache {
   ) -> Bool {
     precondition(cost >= 0, "The cost of an entry is not negative.")
     let hash = Self.hash(of: key)
-    let shard = shard(hash)
-    var garbage: [MemoryShard<Key, Value>.Entry] = []
-    let isStored = ledger.update { ledger -> Bool in
+    var evicted: [MemoryShard<Key, Value>.Entry] = []
+    let (isStored, old) = ledger.update { ledger -> (Bool, MemoryShard<Key, Value>.Entry?) in
       takeTouches(&ledger)
-      let found = shard.update { shard -> (isCurrent: Bool, slot: Int32?) in
-        (shard.isCurrent(version, hash), shard.position(of: key, hash: hash).map { shard.entries[$0].slot })
+      let found = shard(hash).update { shard -> (isCurrent: Bool, slot: Int32) in
+        let position = shard.position(of: key, hash: hash)
+        return (shard.isCurrent(version, hash), position.map { shard.entries[$0].slot } ?? -1)
       }
-      guard found.isCurrent else { return false }
-      let isAllowed = isPermitted(cost, isPinned, times, found.slot, &ledger)
-      guard isAllowed, makeRoom(cost, isPinned, replacing: found.slot, &ledger, &garbage) else {
-        if let removed = remove(key, hash, &ledger) { garbage.append(removed) }
-        return false
-      }
-      guard let slot = found.slot else {
-        let slot = ledger.evictor.insert(hash: hash, cost: cost, isPinned: isPinned)
-        let isInserted = shard.update { shard -> Bool in
-          guard shard.isCurrent(version, hash) else { return false }
-          shard.insert(key, value, hash: hash, slot: slot, times: times)
-          if version == nil { shard.change(hash) }
-          return true
-        }
-        if isInserted { ledger.insertions &+= 1 } else { ledger.evictor.remove(slot) }
-        return isInserted
-      }
-      let replaced = shard.update { shard -> MemoryShard<Key, Value>.Entry? in
+      guard found.isCurrent else { return (false, nil) }
+      guard isPermitted(cost, isPinned, times, found.slot, &ledger),
+        makeRoom(cost, replacing: found.slot, &ledger, &evicted)
+      else { return (false, remove(key, hash, &ledger)) }
+      if found.slot < 0 { return (insert(value, key, hash, cost, isPinned, times, version, &ledger), nil) }
+      let old = shard(hash).update { shard -> MemoryShard<Key, Value>.Entry? in
         guard shard.isCurrent(version, hash), let position = shard.position(of: key, hash: hash) else { return nil }
         if version == nil { shard.change(hash) }
         return shard.replace(at: position, with: value, times: times)
       }
-      if let replaced {
-        ledger.evictor.replace(slot, cost: cost, isPinned: isPinned)
-        garbage.append(replaced)
-      }
-      return replaced != nil
+      if old != nil { ledger.evictor.replace(found.slot, cost: cost, isPinned: isPinned) }
+      return (old != nil, old)
     }
     if isStored, let times { expectEnd(of: times) }
-    if !garbage.isEmpty { release(garbage) }
+    if let old, valueRelease != .inline { evicted.append(old) }
+    if !evicted.isEmpty { release(evicted) }
     return isStored
+  }
+
+  /// Adds an entry for which there is room.
+  @inlinable
+  func insert(
+    _ value: Value, _ key: Key, _ hash: UInt64, _ cost: Int, _ isPinned: Bool, _ times: EntryTimes?,
+    _ version: MemoryCacheVersion?, _ ledger: inout MemoryLedger
+  ) -> Bool {
+    let slot = ledger.evictor.insert(hash: hash, cost: cost, isPinned: isPinned)
+    let isInserted = shard(hash).update { shard -> Bool in
+      guard shard.isCurrent(version, hash) else { return false }
+      if version == nil { shard.change(hash) }
+      shard.insert(key, value, hash: hash, slot: slot, times: times)
+      return true
+    }
+    if isInserted { ledger.insertions &+= 1 } else { ledger.evictor.remove(slot) }
+    return isInserted
   }
 
   /// Whether an entry may be stored at all; if it may expire, look-ups know that from now on.
   @usableFromInline
   func isPermitted(
-    _ cost: Int, _ isPinned: Bool, _ times: EntryTimes?, _ slot: Int32?, _ ledger: inout MemoryLedger
+    _ cost: Int, _ isPinned: Bool, _ times: EntryTimes?, _ slot: Int32, _ ledger: inout MemoryLedger
   ) -> Bool {
     if let times {
       isTimed.store(true, ordering: .releasing)
@@ -72,17 +75,17 @@ extension MemoryCache {
   /// - Returns: Whether it fits; not, if there are only pinned entries left.
   @inlinable
   func makeRoom(
-    _ cost: Int, _ isPinned: Bool, replacing slot: Int32?, _ ledger: inout MemoryLedger,
-    _ garbage: inout [MemoryShard<Key, Value>.Entry]
+    _ cost: Int, replacing slot: Int32, _ ledger: inout MemoryLedger,
+    _ evicted: inout [MemoryShard<Key, Value>.Entry]
   ) -> Bool {
     if ledger.evictor.hasRoom(forCost: cost, replacing: slot) { return true }
-    if let slot { ledger.evictor.shield(slot) }
+    ledger.evictor.shield(slot)
     while !ledger.evictor.hasRoom(forCost: cost, replacing: slot) {
-      guard let evicted = evict(within: nil, &ledger) else {
+      guard let entry = evict(within: nil, &ledger) else {
         ledger.rejections &+= 1
         return false
       }
-      garbage.append(evicted)
+      evicted.append(entry)
     }
     return true
   }
@@ -106,7 +109,7 @@ extension MemoryCache {
     ledger.evictor.evict(slot)
     ledger.evictions &+= 1
     return shard(hash).update { shard in
-      shard.position(ofSlot: slot, hash: hash).map { shard.remove(at: $0, hash: hash) }
+      shard.position(ofSlot: slot, hash: hash).map { shard.remove(at: $0) }
     }
   }
 
@@ -115,7 +118,7 @@ extension MemoryCache {
   func remove(_ key: Key, _ hash: UInt64, _ ledger: inout MemoryLedger) -> MemoryShard<Key, Value>.Entry? {
     let removed = shard(hash).update { shard in
       shard.change(hash)
-      return shard.position(of: key, hash: hash).map { shard.remove(at: $0, hash: hash) }
+      return shard.position(of: key, hash: hash).map { shard.remove(at: $0) }
     }
     if let removed { ledger.evictor.remove(removed.slot) }
     return removed

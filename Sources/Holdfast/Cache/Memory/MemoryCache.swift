@@ -169,7 +169,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
   /// Removes all values. Takes as long as their release, which happens without a lock.
   public func removeAllObjects() {
-    var garbage: [MemoryShard<Key, Value>] = []
+    var garbage: [[MemoryShard<Key, Value>.Entry]] = []
     ledger.update { ledger in
       for shard in shards { garbage.append(shard.update { $0.removeAll() }) }
       ledger.evictor.removeAll()
@@ -178,6 +178,6 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
       ledger.purgeDue = .max
       if ledger.ageLimit == nil { isTimed.store(false, ordering: .releasing) }
     }
-    for shard in garbage { release(shard.entries) }
+    for entries in garbage { release(entries) }
   }
 }

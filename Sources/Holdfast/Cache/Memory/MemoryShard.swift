@@ -1,28 +1,36 @@
-/// A part of a memory cache: the entries whose hashes start alike, in one table.
+/// A part of a memory cache: the entries whose hashes start alike, in one open-addressing table.
+///
+/// A look-up reads a mark of two bytes, then the entry, and writes only the mark: marks are many to a cache line, so that
+/// a look-up waits for memory once before it has the value. At most three quarters of the places are used.
 @usableFromInline
 struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// An entry, or a free place for one.
+  /// An entry, or an empty place for one.
   @usableFromInline
   struct Entry: Sendable {
     @usableFromInline var key: Key?
     @usableFromInline var value: Value?
-    /// Where the evictor knows it; in a free place the next free one.
-    @usableFromInline var slot: Int32
-    /// How often it was asked for since the evictor asked about it last, at most 15.
-    @usableFromInline var uses: UInt8
+    /// The lower half of the hash, which says where the entry belongs.
+    @usableFromInline var hash: UInt32 = 0
+    /// Where the evictor knows it.
+    @usableFromInline var slot: Int32 = -1
 
     @inlinable
-    init(key: Key?, value: Value?, slot: Int32) {
+    init() {}
+
+    @inlinable
+    init(key: Key?, value: Value?, hash: UInt32, slot: Int32) {
       self.key = key
       self.value = value
+      self.hash = hash
       self.slot = slot
-      uses = 0
     }
   }
 
-  @usableFromInline var index = HashIndex()
-  @usableFromInline var entries: [Entry] = []
-  @usableFromInline var firstFree: Int32 = -1
+  /// For each place 0 if it is empty, or else: the uppermost bit, eleven bits of the hash, and four bits that count how
+  /// often the entry was asked for since the evictor asked about it last.
+  @usableFromInline var marks = [UInt16](repeating: 0, count: 4)
+  @usableFromInline var entries = [Entry](repeating: Entry(), count: 4)
+  @usableFromInline var count = 0
   /// When each entry expires; empty as long as none ever does.
   @usableFromInline var times: [EntryTimes] = []
   /// The state of the keys' versions; empty until somebody asks for one.
@@ -33,64 +41,48 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @inlinable
   init() {}
 
-  /// Where the entry of a key is.
+  /// The mark of an entry that was never asked for. The bits of the hash are others than those of its place.
+  @inlinable
+  @inline(__always)
+  static func mark(_ hash: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: hash &>> 28) & 0x7FF0 | 0x8000 }
+
+  /// Where the entry of a key is, until the next change.
   @inlinable
   @inline(__always)
   func position(of key: Key, hash: UInt64) -> Int? {
-    index.position(of: hash) { entries[$0].key == key }
+    let mask = marks.count &- 1
+    let mark = Self.mark(hash)
+    var position = Int(truncatingIfNeeded: hash & 0xFFFF_FFFF) & mask
+    while true {
+      let found = marks[position]
+      if found & 0xFFF0 == mark, entries[position].key == key { return position }
+      if found == 0 { return nil }
+      position = (position &+ 1) & mask
+    }
   }
 
-  /// Where the entry is that the evictor knows under `slot`.
+  /// Where the entry is that the evictor knows under `slot`, until the next change.
   @inlinable
   func position(ofSlot slot: Int32, hash: UInt64) -> Int? {
-    index.position(of: hash) { entries[$0].slot == slot && entries[$0].key != nil }
-  }
-
-  /// Adds an entry that is not there.
-  @inlinable
-  mutating func insert(_ key: Key, _ value: Value, hash: UInt64, slot: Int32, times new: EntryTimes?) {
-    let position: Int
-    if firstFree >= 0 {
-      position = Int(firstFree)
-      firstFree = entries[position].slot
-      entries[position] = Entry(key: key, value: value, slot: slot)
-      if !times.isEmpty { times[position] = new ?? .untimed }
-    } else {
-      position = entries.count
-      entries.append(Entry(key: key, value: value, slot: slot))
-      if !times.isEmpty { times.append(new ?? .untimed) }
+    let mask = marks.count &- 1
+    let mark = Self.mark(hash)
+    var position = Int(truncatingIfNeeded: hash & 0xFFFF_FFFF) & mask
+    while true {
+      let found = marks[position]
+      if found & 0xFFF0 == mark, entries[position].slot == slot { return position }
+      if found == 0 { return nil }
+      position = (position &+ 1) & mask
     }
-    if let new, times.isEmpty {
-      times = [EntryTimes](repeating: .untimed, count: entries.count)
-      times[position] = new
-    }
-    index.insert(position, hash: hash)
-  }
-
-  /// Takes an entry out.
-  ///
-  /// - Returns: The key and the value, to be released by the caller when it has no lock any more.
-  @inlinable
-  mutating func remove(at position: Int, hash: UInt64) -> Entry {
-    index.remove(position, hash: hash)
-    let removed = entries[position]
-    entries[position] = Entry(key: nil, value: nil, slot: firstFree)
-    firstFree = Int32(truncatingIfNeeded: position)
-    return removed
-  }
-
-  /// Begins to keep times, as of now.
-  @inlinable
-  mutating func keepTimes(now: Int64) {
-    if times.isEmpty { times = [EntryTimes](repeating: EntryTimes(accessed: now), count: entries.count) }
   }
 
   /// Counts a use.
   ///
   /// - Returns: Where the evictor knows the entry.
   @inlinable
+  @inline(__always)
   mutating func use(_ position: Int) -> Int32 {
-    if entries[position].uses < 15 { entries[position].uses &+= 1 }
+    let mark = marks[position]
+    if mark & 15 < 15 { marks[position] = mark &+ 1 }
     return entries[position].slot
   }
 
@@ -98,34 +90,9 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @inlinable
   mutating func takeUses(ofSlot slot: Int32, hash: UInt64) -> Int {
     guard let position = position(ofSlot: slot, hash: hash) else { return 0 }
-    let uses = entries[position].uses
-    if uses > 0 { entries[position].uses = 0 }
+    let uses = marks[position] & 15
+    if uses > 0 { marks[position] &-= uses }
     return Int(uses)
-  }
-
-  /// Puts another value into an entry.
-  ///
-  /// - Returns: The old value, to be released by the caller when it has no lock any more.
-  @inlinable
-  mutating func replace(at position: Int, with value: Value, times new: EntryTimes?) -> Entry {
-    let old = Entry(key: nil, value: entries[position].value, slot: -1)
-    entries[position].value = value
-    _ = use(position)
-    if new != nil, times.isEmpty { times = [EntryTimes](repeating: .untimed, count: entries.count) }
-    if !times.isEmpty { times[position] = new ?? .untimed }
-    return old
-  }
-
-  /// Takes all entries out.
-  ///
-  /// - Returns: What was there, to be released by the caller when it has no lock any more.
-  mutating func removeAll() -> MemoryShard {
-    let old = self
-    self = MemoryShard()
-    stripes = old.stripes
-    for index in stripes.indices { stripes[index].version += 1 }
-    (hits, misses) = (old.hits, old.misses)
-    return old
   }
 
   /// Whether nothing has changed under a hash since `version`; `nil` is always so.
@@ -148,20 +115,8 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     if stripes.isEmpty { stripes = [VersionStripe](repeating: VersionStripe(), count: VersionStripe.count) }
   }
 
-  /// Gives the room of entries back that are gone.
-  mutating func compact() {
-    guard index.count * 2 < entries.count else { return }
-    let old = self
-    index = HashIndex()
-    entries = []
-    times = []
-    firstFree = -1
-    for (position, entry) in old.entries.enumerated() {
-      guard let key = entry.key, let value = entry.value else { continue }
-      insert(
-        key, value, hash: MemoryCache<Key, Value>.hash(of: key), slot: entry.slot,
-        times: old.times.isEmpty ? nil : old.times[position])
-      entries[entries.count - 1].uses = entry.uses
-    }
+  /// Begins to keep times, as of now.
+  mutating func keepTimes(now: Int64) {
+    if times.isEmpty { times = [EntryTimes](repeating: EntryTimes(accessed: now), count: entries.count) }
   }
 }
