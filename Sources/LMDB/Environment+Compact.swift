@@ -7,9 +7,13 @@ extension Environment {
   /// until the new one is complete, so that a crash leaves one of them, and the disk needs room for both. Values
   /// that were removed are gone from the file afterwards, though not from the disk.
   ///
+  /// Databases that were not declared are kept. The commits are counted on: see ``Info/lastTransactionID``.
+  ///
   /// - Throws: `busy` if another process has the file open, or a transaction of this one does not end in time;
-  ///   `nestedWrite` inside a write; `invalidOption` if a database of the file is not declared; `diskFull` or `io` if
-  ///   the new file cannot be written. In each case the environment is as it was.
+  ///   `nestedWrite` inside a write; `invalidOption` if the file holds what cannot be stored anew: a database that other
+  ///   software made with an order of its own, a record beside the databases, or a database that another process made
+  ///   after this one opened the file; `diskFull`, `accessDenied` or `io` if the new file cannot be written. In each
+  ///   case the environment is as it was.
   public func compact() throws(StoreError) {
     try checkWritable(nil)
     try writer.lock(for: path, atMost: options.waitLimit)
@@ -23,6 +27,7 @@ extension Environment {
       let workshop = try Workshop("\(path)/.new-data")
       do throws(StoreError) {
         unsafe try rebuildAlone(in: workshop)
+        try continueNumbering(in: workshop)
         try File(workshop.data, .read).synchronize()
         try FileSystem.rename(workshop.data, to: "\(path)/data.mdb")
       } catch {
@@ -48,6 +53,15 @@ extension Environment {
     unsafe try rebuild(transaction, in: workshop)
   }
 
+  /// Has the new file's commits count on from those of the old one, so that no number means two contents.
+  private func continueNumbering(in workshop: Workshop) throws(StoreError) {
+    var info = unsafe MDB_envinfo()
+    unsafe mdb_env_info(snapshots.raw, &info)
+    // LMDB finds the newest header by the lowest bit of its number.
+    let offset = unsafe UInt64(info.me_last_txnid + 1) & ~1
+    try FileHeader.addToTransactionIDs(offset, of: File(workshop.data, .update), pageSize: handle.pageSize)
+  }
+
   /// Closes the handle of the file that has just been replaced, and opens the new one.
   private func replaceHandle(_ directory: borrowing File) throws(StoreError) {
     snapshots.drain()
@@ -56,13 +70,13 @@ extension Environment {
         registry.close(handle)
         try directory.synchronize()
         let (file, _) = try Self.checkedDataFile(in: path)
+        handle.dataFile = try Registry.Handle.holdDataFile(in: path, options.mode)
         let raw = unsafe try Self.openHandle(path, options)
         unsafe snapshots.raw = unsafe raw
         unsafe handle.raw = unsafe raw
         handle.file = file
-        try handle.holdDataFile(at: path)
         registry.add(handle, for: self)
-        let reopened = unsafe try Self.openDatabases(databases.keys.sorted(), of: raw, id, path, options.mode)
+        let reopened = unsafe try Self.openDatabases(Set(databases.declared.keys), of: raw, id, path, options.mode)
         guard reopened == databases else {
           throw StoreError(.damaged, "\(path) has other databases after it was compacted; open it again.")
         }

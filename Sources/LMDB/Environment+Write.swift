@@ -32,15 +32,30 @@ extension Environment {
     durability: Options.Durability? = nil, _ body: (inout WriteTransaction) throws -> R
   ) throws -> R {
     try checkWritable(durability)
-    var actions: [@Sendable () -> Void] = []
     try writer.lock(for: path)
+    return try commitAndUnlock(durability ?? options.durability, body)
+  }
+
+  /// Runs `body` in a transaction, commits it, and tells of it. The caller has taken the writer lock.
+  func commitAndUnlock<R: ~Copyable>(
+    _ durability: Options.Durability, _ body: (inout WriteTransaction) throws -> R
+  ) throws -> R {
+    var outcome = Outcome()
     let result: R
     do {
       defer { writer.unlock() }
-      result = try commit(durability ?? options.durability, &actions, body)
+      result = try commit(durability, &outcome, body)
     }
-    for action in actions { action() }
+    for action in outcome.actions { action() }
+    if let id = outcome.transactionID { commitObservers.notify(id) }
     return result
+  }
+
+  /// What others are told of a commit.
+  struct Outcome {
+    var actions: [@Sendable () -> Void] = []
+    /// The number of the commit; `nil` if it changed nothing, since LMDB does not count it then.
+    var transactionID: Int?
   }
 
   /// Throws what can be said before a write has its turn.
@@ -59,8 +74,7 @@ extension Environment {
 
   /// Runs `body` in a transaction and commits it, growing the map as needed. The caller holds the writer lock.
   func commit<R: ~Copyable>(
-    _ durability: Options.Durability, _ actions: inout [@Sendable () -> Void],
-    _ body: (inout WriteTransaction) throws -> R
+    _ durability: Options.Durability, _ outcome: inout Outcome, _ body: (inout WriteTransaction) throws -> R
   ) throws -> R {
     try prepareToWrite()
     let isOwn = durability == options.durability
@@ -70,7 +84,7 @@ extension Environment {
     while true {
       var doom: StoreError?
       do {
-        return try attempt(durability, &actions, &doom, body)
+        return try attempt(durability, &outcome, &doom, body)
       } catch  where doom?.underlying == MDB_MAP_FULL && growths < 8 {
         growths += 1
         try grow(by: 1 << growths)
@@ -88,7 +102,7 @@ extension Environment {
   }
 
   private func attempt<R: ~Copyable>(
-    _ durability: Options.Durability, _ actions: inout [@Sendable () -> Void], _ doom: inout StoreError?,
+    _ durability: Options.Durability, _ outcome: inout Outcome, _ doom: inout StoreError?,
     _ body: (inout WriteTransaction) throws -> R
   ) throws -> R {
     var pointer: OpaquePointer?
@@ -104,6 +118,7 @@ extension Environment {
       let result = try body(&transaction)
       if let failure = transaction.failure { throw failure }
       if snapshots.isForked { try snapshots.checkUsable() }
+      let transactionID = transaction.changedBytes > 0 ? transaction.id : nil
       // The handle is gone after this call, whatever it returns.
       isEnded = true
       var code = unsafe mdb_txn_commit(raw)
@@ -113,7 +128,7 @@ extension Environment {
         doom = error
         throw error
       }
-      actions = transaction.commitActions
+      outcome = Outcome(actions: transaction.commitActions, transactionID: transactionID)
       return result
     } catch {
       // In a child that was forked inside the closure, the transaction belongs to the parent.

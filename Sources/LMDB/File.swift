@@ -1,3 +1,5 @@
+import CLMDB
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -16,8 +18,9 @@ package struct File: ~Copyable, Sendable {
     let inode: UInt64
   }
 
-  private let descriptor: Int32
-  private let path: String
+  /// What the system knows the file by, for as long as this is alive.
+  package let descriptor: Int32
+  let path: String
 
   /// How a file is opened.
   package enum Access: Sendable {
@@ -25,6 +28,8 @@ package struct File: ~Copyable, Sendable {
     case read
     /// An existing directory.
     case directory
+    /// An existing file, for writing in it.
+    case update
     /// A new file, for writing; it is an error if one is there.
     case new
     /// A file for locking, made if it is missing.
@@ -36,6 +41,7 @@ package struct File: ~Copyable, Sendable {
       switch access {
       case .read: O_RDONLY
       case .directory: O_RDONLY | O_DIRECTORY
+      case .update: O_RDWR
       case .new: O_WRONLY | O_CREAT | O_EXCL
       case .lock: O_RDWR | O_CREAT
       }
@@ -56,9 +62,6 @@ package struct File: ~Copyable, Sendable {
 
   /// How many names the file has; zero once it has been removed.
   package borrowing func linkCount() throws(StoreError) -> Int { Int(try status().st_nlink) }
-
-  /// Whether this is a regular file.
-  package borrowing func isRegular() throws(StoreError) -> Bool { try status().st_mode & S_IFMT == S_IFREG }
 
   private borrowing func status() throws(StoreError) -> stat {
     var status = stat()
@@ -99,6 +102,12 @@ package struct File: ~Copyable, Sendable {
     }
   }
 
+  /// Writes all bytes at a place of their own.
+  package borrowing func write(_ bytes: borrowing Span<UInt8>, at offset: Int) throws(StoreError) {
+    guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw .posix(errno, "cannot write \(path)") }
+    try write(bytes)
+  }
+
   /// Blocks until the content, or the directory's entries, are on the device.
   package borrowing func synchronize() throws(StoreError) {
     #if canImport(Darwin)
@@ -108,55 +117,20 @@ package struct File: ~Copyable, Sendable {
     guard fsync(descriptor) == 0 else { throw .posix(errno, "cannot flush \(path)") }
   }
 
-  /// Who else may have the lock at the same time.
-  package enum LockKind: Sendable {
-    /// Nobody.
-    case exclusive
-    /// Whoever asks for a shared one.
-    case shared
-  }
-
-  /// Takes the advisory lock of the file, which the kernel releases when the last handle to it goes away. A handle that
-  /// has one of the other kind exchanges it.
+  /// Has the file system set aside room for the first `count` bytes, whose size and content stay as they are.
   ///
-  /// - Parameters:
-  ///   - kind: Who else may have it.
-  ///   - waiting: Whether to wait while another process holds it.
-  /// - Returns: Whether the lock was taken.
-  /// - Throws: `io` if the file system has no locks.
-  package borrowing func lock(_ kind: LockKind = .exclusive, waiting: Bool) throws(StoreError) -> Bool {
-    while flock(descriptor, (kind == .shared ? LOCK_SH : LOCK_EX) | (waiting ? 0 : LOCK_NB)) != 0 {
-      switch errno {
-      case EINTR: continue
-      case EWOULDBLOCK: return false
-      default: throw .posix(errno, "cannot lock \(path)")
+  /// - Throws: `diskFull` if there is none. A file system that cannot promise it is no error.
+  borrowing func reserve(_ count: Int) throws(StoreError) {
+    #if !canImport(Darwin)
+      let keepSize: Int32 = 1  // FALLOC_FL_KEEP_SIZE
+      while fallocate(descriptor, keepSize, 0, off_t(count)) != 0 {
+        switch errno {
+        case EINTR: continue
+        case ENOSPC, EDQUOT, EFBIG: throw .posix(errno, "cannot reserve \(count) bytes for \(path)")
+        default: return
+        }
       }
-    }
-    return true
-  }
-
-  /// Takes the lock, or gives up after a while.
-  ///
-  /// Asks again and again, since the system has no wait with an end. Even a file that nobody else uses may be locked
-  /// for a moment: a child between `fork` and `exec` has its parent's locks.
-  ///
-  /// - Parameters:
-  ///   - kind: Who else may have it.
-  ///   - limit: How long to try.
-  /// - Returns: Whether the lock was taken.
-  /// - Throws: `io` if the file system has no locks.
-  package borrowing func lock(_ kind: LockKind, atMost limit: Duration) throws(StoreError) -> Bool {
-    let end = ContinuousClock.now + limit
-    while try !lock(kind, waiting: false) {
-      if ContinuousClock.now >= end { return false }
-      usleep(1000)
-    }
-    return true
-  }
-
-  /// Gives the lock back.
-  package borrowing func unlock() {
-    _ = flock(descriptor, LOCK_UN)
+    #endif
   }
 }
 

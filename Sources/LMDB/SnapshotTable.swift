@@ -111,18 +111,7 @@ final class SnapshotTable: @unchecked Sendable {
     let thread = currentThread()
     var mustHaveTransaction = false
     while true {
-      try checkUsable()
-      let isResizing = isResizing
-      // A thread that is inside holds up the resizer anyway; if it waited here, both would wait for ever.
-      let isNested = isResizing && isInside(thread)
-      if isResizing && !isNested { waitForGate() }
-      guard let slot = unsafe findSlot(thread, mustHaveTransaction) ?? waitForSlot(thread, mustHaveTransaction) else {
-        throw readersFull(MDB_READERS_FULL)
-      }
-      if barrier.load(ordering: .sequentiallyConsistent) & ~Barrier.awaited != 0, !isNested {
-        unsafe leave(slot)
-        continue
-      }
+      let slot = unsafe try enter(thread, mustHaveTransaction)
       let code = unsafe begin(in: slot)
       if code == MDB_SUCCESS, let transaction = unsafe slot.pointee.transaction {
         return unsafe Snapshot(transaction: transaction, slot: slot)
@@ -134,6 +123,51 @@ final class SnapshotTable: @unchecked Sendable {
       case MDB_MAP_RESIZED where !isInside(thread): return nil
       default: throw failure(code, "begin a read of \(path)")
       }
+    }
+  }
+
+  /// Runs `body` inside the gate, without a transaction: neither the map nor the handle goes away meanwhile.
+  ///
+  /// - Throws: `readersFull`, `closed`, `poisoned` or `forked`.
+  @inline(__always)
+  func withHandle<R>(_ body: (OpaquePointer) -> R) throws(StoreError) -> R {
+    let thread = currentThread()
+    let home = unsafe slots + home(of: thread)
+    if unsafe take(home, thread) {
+      defer { unsafe leave(home) }
+      if barrier.load(ordering: .sequentiallyConsistent) == 0, !isForked { return unsafe body(raw) }
+    }
+    return unsafe try withHandleAfterWaiting(thread, body)
+  }
+
+  @inline(never)
+  private func withHandleAfterWaiting<R>(
+    _ thread: ThreadID, _ body: (OpaquePointer) -> R
+  ) throws(StoreError) -> R {
+    try checkUsable()
+    // A thread that is inside needs no second slot.
+    if isInside(thread) { return unsafe body(raw) }
+    let slot = unsafe try enter(thread, false)
+    defer { unsafe leave(slot) }
+    return unsafe body(raw)
+  }
+
+  /// A slot, after waiting for a closed gate or a free slot.
+  @unsafe
+  private func enter(
+    _ thread: ThreadID, _ mustHaveTransaction: Bool
+  ) throws(StoreError) -> UnsafeMutablePointer<Slot> {
+    while true {
+      try checkUsable()
+      let isResizing = isResizing
+      // A thread that is inside holds up the resizer anyway; if it waited here, both would wait for ever.
+      let isNested = isResizing && isInside(thread)
+      if isResizing && !isNested { waitForGate() }
+      guard let slot = unsafe findSlot(thread, mustHaveTransaction) ?? waitForSlot(thread, mustHaveTransaction) else {
+        throw readersFull(MDB_READERS_FULL)
+      }
+      if isNested || barrier.load(ordering: .sequentiallyConsistent) & ~Barrier.awaited == 0 { return unsafe slot }
+      unsafe leave(slot)
     }
   }
 

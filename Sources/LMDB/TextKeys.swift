@@ -64,7 +64,7 @@ extension WriteTransaction {
       try check(bytes, database, owner)
       return unsafe delete(raw, database, bytes)
     }
-    return try finishRemoval(code, database)
+    return try finishRemoval(code, key.utf8.count, database)
   }
 }
 

@@ -11,7 +11,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   let owner: EnvironmentID
   /// The first failure after which LMDB refuses to commit; it wins over what the closure makes of it.
   var failure: StoreError?
-  /// The bytes of the keys and values it has stored.
+  /// The bytes of the keys and values it has stored, and of the keys it has removed.
   var changedBytes = 0
   /// Whether LMDB has refused something for good: the transaction will not commit.
   package var isDoomed: Bool { failure != nil }
@@ -53,6 +53,10 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
 
   /// Stores a value under a key, replacing the one that is there.
   ///
+  /// A value of more than half a page lies in pages of its own that follow each other. Where many small gaps are free,
+  /// LMDB searches their list for a run in each transaction: with 100,000 free pages from values of 3 KB, one value of
+  /// 64 KiB took 4 ms, one of 50 in a transaction 0.4 ms, and its bytes in pieces of a page 0.07 ms (`ChurnTests`).
+  ///
   /// - Parameters:
   ///   - value: 0 to ``Environment/maximumValueLength`` bytes.
   ///   - key: 1 to ``Environment/maximumKeyLength`` bytes.
@@ -81,7 +85,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
     forKey key: borrowing Span<UInt8>, in database: Database
   ) throws(StoreError) -> Bool {
     try check(key, database, owner)
-    return try finishRemoval(unsafe delete(raw, database, key), database)
+    return try finishRemoval(unsafe delete(raw, database, key), key.count, database)
   }
 
   /// Removes every key of a range.
@@ -174,8 +178,9 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
 
   /// What follows a removal.
   @_lifetime(self: copy self)
-  mutating func finishRemoval(_ code: Int32, _ database: Database) throws(StoreError) -> Bool {
+  mutating func finishRemoval(_ code: Int32, _ bytes: Int, _ database: Database) throws(StoreError) -> Bool {
     if code == MDB_NOTFOUND { return false }
+    changedBytes += bytes
     if code != MDB_SUCCESS { throw doomed(by: code, "remove a key from \(database.name)") }
     return true
   }

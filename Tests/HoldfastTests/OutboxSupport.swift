@@ -53,10 +53,10 @@ extension Store {
     }
   }
 
-  /// The rows of each of the outbox's databases, by name; meta left out.
+  /// The rows of each of the outbox's databases, by name; journal and meta left out.
   func outboxRows() throws -> [String: Int] {
     var rows: [String: Int] = [:]
-    for name in Outbox.databases where name != "outbox.meta" {
+    for name in Outbox.databases where !["outbox.log", "outbox.meta"].contains(name) {
       let database = try environment.database(name)
       rows[name] = try read { t in
         var count = 0
@@ -66,6 +66,13 @@ extension Store {
       }
     }
     return rows.filter { $0.value != 0 }
+  }
+}
+
+extension Store {
+  /// What the journal tells, from the beginning.
+  func journal() throws -> [JournalRecord] {
+    try read { t in try outbox.journal.records(after: 0, limit: .max, in: t) }
   }
 }
 

@@ -26,6 +26,7 @@ struct DeliveryState: Hashable {
     case finish
     case retry(at: Int64)
     case bury(reason: String)
+    case hold(reason: String)
   }
 
   var phase: Phase = .waiting
@@ -63,10 +64,20 @@ struct DeliveryState: Hashable {
       }
       let delay = schedule.delay(afterFailure: Int(attempts), using: &random)
       return retry(reason, at: now + max(delay, pause ?? .zero).milliseconds)
+    case .ambiguous(let reason):
+      return settle(.transient(reason: reason), at: now, schedule, using: &random)
+    case .postponed(let reason, _, let pause):
+      interrupt()
+      let delay = schedule.delay(afterFailure: Int(interruptions), using: &random)
+      return retry(reason, at: now + max(delay, pause ?? .zero).milliseconds)
     case .interrupted:
       interrupt()
       return retry("the drain was cancelled during an attempt", at: now)
-    case .notSent(let reason):
+    case .unsendable(let reason):
+      attempts = attempts == 0 ? 0 : attempts - 1
+      hold(reason)
+      return .hold(reason: reason)
+    case .notSent(let reason, _):
       attempts = attempts == 0 ? 0 : attempts - 1
       unsentFailures = unsentFailures == .max ? .max : unsentFailures + 1
       return retry(

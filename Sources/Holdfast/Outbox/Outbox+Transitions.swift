@@ -19,6 +19,8 @@ extension Outbox {
       guard let id = EntryID(indexKey: key) else { continue }
       guard var state = try soundState(of: id, in: &transaction), state.phase != .waiting else { continue }
       state.recover(at: now)
+      try journal.append(
+        .requeued, id, attempt: state.attempts, reason: state.lastError, at: now, in: &transaction)
       try set(state, of: id, in: &transaction)
       try transaction.set([], forKey: dueKey(now, id), in: due)
     }
@@ -48,9 +50,11 @@ extension Outbox {
           throw StoreError(.corruptRecord, "The outbox entry \(id) is gone, but its state is there.")
         }
         state.claim(epoch: epoch)
+        try journal.append(.claimed, id, attempt: state.attempts, at: time.now(), in: &transaction)
         claims.append(Claim(entry: entry, epoch: epoch, generation: state.generation))
       } catch  where error.code == .corruptRecord {
         state.hold(error.message)
+        try journal.append(.held, id, attempt: state.attempts, reason: error.message, at: time.now(), in: &transaction)
         events.append(.held(id, reason: error.message))
       }
       try set(state, of: id, in: &transaction)
@@ -68,27 +72,31 @@ extension Outbox {
     let id = claim.entry.id
     guard var state = try state(of: id, in: transaction.reader), state.phase == .inFlight,
       state.epoch == claim.epoch, state.generation == claim.generation
-    else { return nil }
+    else {
+      try journal.append(.late, id, reason: "\(outcome)", at: time.now(), in: &transaction)
+      return nil
+    }
     try transaction.remove(runKey(claim.epoch, id), in: running)
     var random = SystemRandomNumberGenerator()
     switch state.settle(outcome, at: time.now(), schedule, using: &random) {
     case .finish:
-      try removeLive(claim.entry, in: &transaction)
-      for attachment in claim.entry.attachments { try transaction.remove(attachment.id.bytes, in: attachments) }
-      removeFilesAfterCommit(of: claim.entry, in: &transaction)
-      if case .delivered(let reply) = outcome { try hooks.onCommit(claim.entry, reply, &transaction) }
+      guard case .delivered(let reply) = outcome else { return nil }
+      try end(claim.entry, state, as: .delivered, in: &transaction)
+      try hooks.onCommit(claim.entry, reply, &transaction)
       return .delivered(id)
     case .retry(let date):
       try set(state, of: id, in: &transaction)
       try transaction.set([], forKey: dueKey(date, id), in: due)
+      try journal.append(
+        .retrying, id, attempt: state.attempts, reason: state.lastError, at: time.now(), in: &transaction)
       return .retrying(id, reason: state.lastError, at: date)
     case .bury(let reason):
-      let letter = DeadEntry(
-        entry: claim.entry, reason: String(reason.prefix(1000)), attempts: Int(state.attempts), diedAt: time.now())
-      try transaction.set(letter.encoded(), forKey: id.key, in: dead)
-      try removeLive(claim.entry, in: &transaction)
+      try end(claim.entry, state, as: .dead(reason: reason), in: &transaction)
       try hooks.onRollback(claim.entry, reason, &transaction)
       return .died(id, reason: reason)
+    case .hold(let reason):
+      try transaction.set([], forKey: runKey(claim.epoch, id), in: running)
+      return try hold(claim, reason, in: &transaction)
     }
   }
 
@@ -99,6 +107,8 @@ extension Outbox {
     guard var state = try state(of: claim.entry.id, in: transaction.reader) else { return nil }
     state.hold(reason)
     try set(state, of: claim.entry.id, in: &transaction)
+    try journal.append(
+      .held, claim.entry.id, attempt: state.attempts, reason: reason, at: time.now(), in: &transaction)
     return .held(claim.entry.id, reason: reason)
   }
 
@@ -112,29 +122,10 @@ extension Outbox {
     return nil
   }
 
-  /// Takes an entry out of the live set and lets the next of its lane go.
-  private func removeLive(_ entry: OutboxEntry, in transaction: inout WriteTransaction) throws(StoreError) {
-    try transaction.remove(entry.id.key, in: entries)
-    try transaction.remove(entry.id.key, in: states)
-    try transaction.remove(laneKey(entry.lane, entry.id), in: lanes)
-    guard let next = try head(ofLane: entry.lane, in: transaction.reader),
-      let state = try soundState(of: next, in: &transaction)
-    else { return }
-    try transaction.set([], forKey: dueKey(state.notBefore, next), in: due)
-  }
-
-  private func removeFilesAfterCommit(of entry: OutboxEntry, in transaction: inout WriteTransaction) {
-    if entry.attachments.isEmpty { return }
-    transaction.afterCommit { [folder, attachments = entry.attachments] in
-      // A file that cannot be removed now is an orphan, which the next drain collects.
-      for attachment in attachments { try? folder.remove(attachment.id) }
-    }
-  }
-
   private static let unreadableState = "its state cannot be read, so nobody knows whether it was sent"
 
   /// The state of an entry; where it is missing or unreadable, the entry is held, and the others go on.
-  private func soundState(
+  func soundState(
     of id: EntryID, in transaction: inout WriteTransaction
   ) throws(StoreError) -> DeliveryState? {
     do throws(StoreError) {
@@ -144,6 +135,7 @@ extension Outbox {
     }
     var state = DeliveryState(notBefore: time.now())
     state.hold(Self.unreadableState)
+    try journal.append(.held, id, reason: Self.unreadableState, at: time.now(), in: &transaction)
     try set(state, of: id, in: &transaction)
     try transaction.set([], forKey: runKey(0, id), in: running)
     return nil

@@ -10,7 +10,7 @@ public import LMDB
 public struct Outbox: Sendable {
   static let databases = [
     "outbox.entry", "outbox.state", "outbox.due", "outbox.lane", "outbox.run", "outbox.dead", "outbox.attachment",
-    "outbox.meta",
+    "outbox.log", "outbox.cursor", "outbox.ack", "outbox.meta",
   ]
 
   let environment: Environment
@@ -32,7 +32,13 @@ public struct Outbox: Sendable {
   let dead: Database
   /// Attachment id → entry number.
   let attachments: Database
+  /// Everything that happens, in order.
+  let journal: Journal
+  /// Who follows the journal, and how far.
+  let cursors: ReplayCursorTable
   let meta: MetaTable
+  /// What the user sees of entries in flight.
+  let layers: OptimisticLayers
 
   init(_ environment: Environment, time: SystemTime) throws(StoreError) {
     self.environment = environment
@@ -45,7 +51,11 @@ public struct Outbox: Sendable {
     running = try environment.database("outbox.run")
     dead = try environment.database("outbox.dead")
     attachments = try environment.database("outbox.attachment")
+    journal = Journal(rows: try environment.database("outbox.log"))
+    cursors = ReplayCursorTable(
+      rows: try environment.database("outbox.cursor"), acknowledgements: try environment.database("outbox.ack"))
     meta = MetaTable(try environment.database("outbox.meta"))
+    layers = try OptimisticLayers(environment)
   }
 
   /// Writes a file that a request will carry, before the transaction that enqueues it.
@@ -64,7 +74,7 @@ public struct Outbox: Sendable {
 
   /// Adds a request, inside the caller's transaction: it is on its way if and only if that transaction commits.
   ///
-  /// Costs six writes in the tree.
+  /// Costs seven writes in the tree.
   ///
   /// - Parameters:
   ///   - request: What to deliver.
@@ -81,7 +91,8 @@ public struct Outbox: Sendable {
     let id = EntryID(rawValue: try meta.increment("sequence", in: &transaction))
     let entry = OutboxEntry(
       id: id, kind: request.kind, lane: request.lane, payload: request.payload,
-      attachments: request.attachments.map(\.attachment), idempotencyKey: IdempotencyKey(), createdAt: now)
+      attachments: request.attachments.map(\.attachment), host: request.host, credentials: request.credentials,
+      idempotencyKey: IdempotencyKey(), createdAt: now)
     let isHead = try head(ofLane: entry.lane, in: transaction.reader) == nil
     try transaction.set(entry.encoded(), forKey: id.key, in: entries)
     try set(DeliveryState(notBefore: now), of: id, in: &transaction)
@@ -90,6 +101,8 @@ public struct Outbox: Sendable {
     for attachment in request.attachments {
       try transaction.set(id.key, forKey: attachment.id.bytes, in: attachments)
     }
+    try layers.add(request.optimistic, for: id.rawValue, request.optimisticPolicy, in: &transaction)
+    try journal.append(.enqueued, id, at: now, in: &transaction)
     transaction.afterCommit { [wakeUp, staged = request.attachments] in
       for attachment in staged { attachment.commit() }
       wakeUp.signal()
@@ -113,9 +126,11 @@ public struct Outbox: Sendable {
     if request.kind.isEmpty {
       throw StoreError(.invalidValue, "A request needs a kind, by which its sender knows what to do; name it.")
     }
-    if request.kind.utf8.count > OutboxRequest.nameLimit || request.lane.utf8.count > OutboxRequest.nameLimit {
+    let names = [request.kind, request.lane, request.host ?? "", request.credentials ?? ""]
+    if names.contains(where: { $0.utf8.count > OutboxRequest.nameLimit }) {
       throw StoreError(
-        .invalidValue, "A kind or lane is over \(OutboxRequest.nameLimit) bytes; use a short name, or a hash.")
+        .invalidValue,
+        "A kind, lane or other name is over \(OutboxRequest.nameLimit) bytes; use a short name, or a hash.")
     }
     if request.payload.count > OutboxRequest.payloadLimit {
       throw StoreError(

@@ -5,7 +5,7 @@ extension OutboxEntry {
   private static let format: UInt8 = 1
 
   func encoded() throws(StoreError) -> [UInt8] {
-    let fields: FieldMap = [
+    var fields: FieldMap = [
       "attachments": .array(
         attachments.map {
           [
@@ -19,6 +19,8 @@ extension OutboxEntry {
       "lane": .string(lane),
       "payload": .bytes(payload),
     ]
+    fields["host"] = host.map { .string($0) }
+    fields["credentials"] = credentials.map { .string($0) }
     var writer = ByteWriter()
     writer.append(Self.format)
     try FieldTable.append(fields, to: &writer)
@@ -40,6 +42,8 @@ extension OutboxEntry {
       self.payload = payload
       self.idempotencyKey = idempotencyKey
       self.createdAt = createdAt
+      host = fields["host"]?.stringValue
+      credentials = fields["credentials"]?.stringValue
       self.attachments = try attachments.map { value throws(Malformed) in try Attachment(value, in: folder) }
     } catch {
       throw StoreError(

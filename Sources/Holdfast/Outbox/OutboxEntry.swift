@@ -23,6 +23,10 @@ public struct OutboxEntry: Sendable {
   public let payload: [UInt8]
   /// Files that go with it.
   public let attachments: [Attachment]
+  /// The host it goes to; `nil` for the sender's own.
+  public let host: String?
+  /// The name of the credentials it is sent with; `nil` for the sender's own.
+  public let credentials: String?
   /// The key by which the server recognises a repeat; fixed when the entry was made, the same at each attempt.
   public let idempotencyKey: IdempotencyKey
   /// When it was made, in milliseconds since 1970.

@@ -9,8 +9,20 @@ public struct OutboxRequest: Sendable {
   public var payload: [UInt8]
   /// Files that go with it.
   public var attachments: [StagedAttachment]
+  /// The host it goes to, such as `api.example.com`: when that asks for a pause, everything that goes there waits. `nil`
+  /// stands for the one that the sender uses for whatever names none.
+  public var host: String?
+  /// The credentials it is sent with, by a name of the app's choice such as an account: when a server refuses them,
+  /// everything that needs them waits. `nil` stands for those that the sender uses for whatever names none. The
+  /// credentials themselves are never stored.
+  public var credentials: String?
+  /// What the user is to see in the meantime: changes that lie over the records until the request is settled. They are
+  /// dropped when it fails, each request's on its own and in any order.
+  public var optimistic: [StateKey: FieldChanges] = [:]
+  /// What becomes of them when the request is delivered.
+  public var optimisticPolicy: OptimisticPolicy = .fold
 
-  /// The longest kind or lane in bytes.
+  /// The longest kind, lane or other name in bytes.
   public static let nameLimit = 1000
   /// The longest payload in bytes.
   public static let payloadLimit = 1 << 20
@@ -22,10 +34,15 @@ public struct OutboxRequest: Sendable {
   ///   - lane: The lane whose order it keeps.
   ///   - payload: At most ``payloadLimit`` bytes.
   ///   - attachments: Files that go with it, from ``Outbox/stage(_:name:mediaType:)``.
-  public init(kind: String, lane: String, payload: [UInt8], attachments: [StagedAttachment] = []) {
+  ///   - optimistic: What the user is to see until the request is settled.
+  public init(
+    kind: String, lane: String, payload: [UInt8], attachments: [StagedAttachment] = [],
+    optimistic: [StateKey: FieldChanges] = [:]
+  ) {
     self.kind = kind
     self.lane = lane
     self.payload = payload
     self.attachments = attachments
+    self.optimistic = optimistic
   }
 }

@@ -14,20 +14,6 @@ public protocol OutboxSender: Sendable {
   func send(_ entry: OutboxEntry) async throws -> SendOutcome
 }
 
-/// What became of one attempt to send an entry.
-public enum SendOutcome: Sendable, Hashable {
-  /// The server has it; `reply` goes to the commit hook.
-  case delivered(reply: [UInt8])
-  /// It failed or its fate is unknown, and may succeed later; `retryAfter` is the least wait the server asked for.
-  case transient(reason: String, retryAfter: Duration? = nil)
-  /// It surely did not reach the server; this does not count as an attempt.
-  case notSent(reason: String)
-  /// The drain was cancelled under it: it may have reached the server, and does not count towards giving up.
-  case interrupted
-  /// The server will never accept it.
-  case permanent(reason: String)
-}
-
 /// What to change in the store in the same transaction that settles an entry.
 ///
 /// Hooks run on the store's writer thread inside the transaction, so they must be short, do no I/O, and

@@ -1,0 +1,62 @@
+import Foundation
+import Harness
+import Peers
+
+/// The command behind tools/bench and tools/bench-compare.
+@main
+struct Main {
+  static func main() {
+    do {
+      let arguments = Array(CommandLine.arguments.dropFirst())
+      if arguments.first == "compare" { return try compare(Array(arguments.dropFirst())) }
+      try run(try Arguments(arguments))
+    } catch {
+      FileHandle.standardError.write(Data("bench: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+
+  private static func run(_ arguments: Arguments) throws {
+    let command = (["tools/bench"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
+    let machine = Machine(engines: Engine.versions, command: command)
+    let bench = Bench(effort: arguments.isQuick ? .quick : .full, directory: arguments.directory)
+    try bench.removeLeftovers()
+    bench.onRow = { print($0.line) }
+    for suite in arguments.suites {
+      bench.suite = suite.name
+      print("\n\(suite.name)")
+      try suite.run(bench)
+    }
+    let report = Report(machine: machine, rows: bench.rows)
+    let missed = report.rows.filter { $0.met == false }
+    print("\n\(report.rows.count) rows, \(report.rows.filter { $0.met == true }.count) bars met, \(missed.count) not:")
+    for row in missed { print(row.line) }
+    if let path = arguments.json { try report.json.write(to: URL(filePath: path)) }
+    if let path = arguments.markdown { try Data(report.markdown.utf8).write(to: URL(filePath: path)) }
+    if let folder = arguments.charts {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      for suite in report.suites {
+        try Data(report.chart(of: suite).utf8).write(to: URL(filePath: "\(folder)/\(suite).svg"))
+      }
+    }
+  }
+
+  private static func compare(_ paths: [String]) throws {
+    guard paths.count == 2 else { throw UsageError("compare needs two reports: tools/bench-compare A.json B.json") }
+    let reports = try paths.map { try Report(json: Data(contentsOf: URL(filePath: $0))) }
+    let comparison = ReportComparison(reports[0], reports[1])
+    print(comparison.text, terminator: "")
+    if !comparison.agrees || comparison.pairs.isEmpty { exit(1) }
+  }
+}
+
+extension Row {
+  /// A line for the terminal.
+  fileprivate var line: String {
+    let bar = bar.map { "  bar \($0.short) \(met == true ? "met" : "NOT MET")" } ?? ""
+    let figures = "\(ours.short) : \(theirs.short) \(unit)"
+    return
+      "  \(ratio.short) [\(q25.short), \(q75.short)] \(verdict.rawValue)  \(name) (\(durability.rawValue)) : \(peer)  "
+      + figures + bar
+  }
+}

@@ -1,0 +1,48 @@
+import CLMDB
+
+extension Environment {
+  /// Has `action` called after each commit that changes something, whoever in this process makes it: all who open one
+  /// file share one environment. Commits of other processes only show in ``lastTransactionID``.
+  ///
+  /// It runs on the thread that committed, outside every lock and after the ``WriteTransaction/afterCommit(_:)`` actions
+  /// of the commit; the write returns when it has returned. A group of writes is one commit. Two threads that commit one
+  /// after the other may call it at the same time or in the other order. So the number says "at least this commit"; a
+  /// read that begins in `action` sees it.
+  ///
+  /// - Parameter action: Short and non-blocking, such as waking a task; gets the commit's ``ReadTransaction/id``. The
+  ///   environment holds it, so that it must not hold the environment.
+  /// - Returns: What keeps the observer. A call that has begun when it goes away is still made to its end.
+  package func observeCommits(_ action: @escaping @Sendable (_ transactionID: Int) -> Void) -> CommitObservation {
+    CommitObservation(commitObservers, action)
+  }
+
+  /// The number of the newest commit of all processes, without a transaction.
+  ///
+  /// Costs two atomic operations and a look at the two header pages in the map; no system call, no lock. A commit that
+  /// has returned, in any process, is counted. Numbers never go back while the environment is open, not even over
+  /// ``compact()``: with the same number, everything read before is still current.
+  ///
+  /// The header is written a moment before new snapshots see the commit. So what was read belongs to the number of its
+  /// snapshot, ``ReadTransaction/id``, which may be older than a number taken here just before.
+  ///
+  /// - Throws: As ``read(_:)``.
+  package var lastTransactionID: Int {
+    get throws(StoreError) {
+      unsafe try snapshots.withHandle { raw in
+        var info = unsafe MDB_envinfo()
+        unsafe mdb_env_info(raw, &info)
+        return unsafe info.me_last_txnid
+      }
+    }
+  }
+}
+
+extension ReadTransaction {
+  /// The number of the commit that the snapshot shows; inside a write, of the commit that it will make.
+  package var id: Int { unsafe mdb_txn_id(raw) }
+}
+
+extension WriteTransaction {
+  /// The number that the commit will have, if it changes anything.
+  package var id: Int { unsafe mdb_txn_id(raw) }
+}
