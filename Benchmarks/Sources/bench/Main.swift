@@ -9,6 +9,7 @@ struct Main {
     do {
       let arguments = Array(CommandLine.arguments.dropFirst())
       if arguments.first == "compare" { return try compare(Array(arguments.dropFirst())) }
+      if arguments.first == "memory-of" { return try MemoryUse.measure(Array(arguments.dropFirst())) }
       try run(try Arguments(arguments))
     } catch {
       FileHandle.standardError.write(Data("bench: \(error)\n".utf8))
