@@ -40,6 +40,8 @@ public final class Bench {
   public var onRow: (Row) -> Void = { _ in }
   /// The suite that the rows belong to.
   public var suite = ""
+  /// Only workloads whose names contain this are run, if there is one.
+  public var filter: String?
 
   /// Makes a bench.
   ///

@@ -21,6 +21,7 @@ struct Main {
     let command = (["tools/bench"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
     let machine = Machine(engines: Engine.versions, command: command)
     let bench = Bench(effort: arguments.isQuick ? .quick : .full, directory: arguments.directory)
+    bench.filter = arguments.filter
     try bench.removeLeftovers()
     bench.onRow = { print($0.line) }
     for suite in arguments.suites {
