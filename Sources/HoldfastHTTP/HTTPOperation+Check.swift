@@ -1,5 +1,10 @@
-import Foundation
 import Holdfast
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension HTTPOperation {
   /// Rejects what could not be sent later, while the caller can still mend it.
@@ -19,6 +24,9 @@ extension HTTPOperation {
       try require(
         !Self.reserved.contains(name.lowercased()), "The HTTP header \(name) is set by the sender; leave it out.")
     }
+    try require(
+      !["GET", "HEAD"].contains(method) || body == .empty && !hasAttachments,
+      "A \(method) request has no content, and servers drop or refuse one; use POST, or leave the content out.")
     if hasAttachments, case .json = body {
       throw StoreError(.invalidValue, "A JSON body cannot carry attachments; put the JSON into a field of a form.")
     }
@@ -28,7 +36,9 @@ extension HTTPOperation {
   }
 
   private static let secret: Set = ["authorization", "proxy-authorization", "cookie"]
-  private static let reserved: Set = ["content-type", "content-length", "transfer-encoding", "host", "connection"]
+  private static let reserved: Set = [
+    "content-type", "content-length", "transfer-encoding", "host", "connection", "expect", "te", "trailer", "upgrade",
+  ]
 
   /// The URL to send to.
   ///

@@ -1,5 +1,10 @@
-import Foundation
 public import Holdfast
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// One HTTP request, in a form that can wait in the outbox.
 ///
@@ -74,12 +79,24 @@ public struct HTTPOperation: Sendable, Hashable {
 
 extension HTTPOperation: Codable {
   private enum CodingKeys: CodingKey {
-    case method, url, headers, json, form, filePart
+    case format, method, url, headers, json, form, filePart
   }
 
+  /// Of the stored form; raised when its meaning changes. What was stored before there was a number is of format 1.
+  private static let format = 1
+
   /// Reads the stored form.
+  ///
+  /// - Parameter decoder: Where to read from.
+  /// - Throws: `unsupportedVersion` for a later format, so that no part of such a request is sent, or a `DecodingError`.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
+    let format = try values.decodeIfPresent(Int.self, forKey: .format) ?? Self.format
+    guard format == Self.format else {
+      throw StoreError(
+        .unsupportedVersion,
+        "An HTTP operation has format \(format), and this version reads \(Self.format); send it with a later version.")
+    }
     let body: Body =
       if let json = try values.decodeIfPresent(String.self, forKey: .json) {
         .json(json)
@@ -95,8 +112,12 @@ extension HTTPOperation: Codable {
   }
 
   /// Writes the stored form.
+  ///
+  /// - Parameter encoder: Where to write to.
+  /// - Throws: What the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(Self.format, forKey: .format)
     try values.encode(method, forKey: .method)
     try values.encode(url, forKey: .url)
     try values.encode(headers, forKey: .headers)
@@ -113,10 +134,12 @@ extension HTTPOperation {
   /// Reads the operation out of an outbox entry.
   ///
   /// - Parameter payload: The payload of an entry of the kind ``kind``.
-  /// - Throws: `corruptRecord` if it is not an operation.
+  /// - Throws: `corruptRecord` if it is not an operation, `unsupportedVersion` if a later version has written it.
   public init(payload: [UInt8]) throws(StoreError) {
     do {
       self = try JSONDecoder().decode(HTTPOperation.self, from: Data(payload))
+    } catch let error as StoreError {
+      throw error
     } catch {
       throw StoreError(.corruptRecord, "This payload is not an HTTP operation: \(error).")
     }

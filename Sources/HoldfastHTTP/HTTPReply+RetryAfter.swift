@@ -1,32 +1,31 @@
-import Foundation
-
 extension HTTPReply {
-  /// How long the server asks to wait (RFC 9110, section 10.2.3), at most a day.
-  ///
-  /// A date is compared with the reply's own `Date`, so that a wrong clock here does no harm. What is neither seconds
-  /// nor a date, or lies in the past, is no wait.
-  var retryAfter: Duration? {
-    guard let text = header("Retry-After")?.trimmingCharacters(in: .whitespaces) else { return nil }
-    let seconds: Double
-    if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-      seconds = Double(text) ?? 0
-    } else if let date = Self.date(text), let now = header("Date").flatMap(Self.date) {
-      seconds = date.timeIntervalSince(now)
-    } else {
-      return nil
-    }
-    return seconds > 0 ? .seconds(min(seconds, 86_400)) : nil
-  }
+  /// The longest pause that a server can ask for.
+  static let longestPause = Duration.seconds(86_400)
 
-  /// A date in one of the three forms of RFC 9110, section 5.6.7.
-  private static func date(_ text: String) -> Date? {
-    let formatter = DateFormatter()
-    formatter.locale = Locale(identifier: "en_US_POSIX")
-    formatter.timeZone = TimeZone(secondsFromGMT: 0)
-    for format in ["EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy"] {
-      formatter.dateFormat = format
-      if let date = formatter.date(from: text) { return date }
+  /// How long the server asks to wait (RFC 9110, section 10.2.3), at most a day; `nil` if it does not ask, or not in a
+  /// form that can be read.
+  ///
+  /// A date is compared with the `Date` of the same reply, so that a wrong clock here does no harm. One that has passed
+  /// is no wait.
+  public var retryAfter: Duration? {
+    guard let text = header("Retry-After")?.trimmed, !text.isEmpty else { return nil }
+    if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+      // More digits than a number holds still mean "very long".
+      let seconds = Int64(text) ?? .max
+      return seconds > 0 ? min(.seconds(min(seconds, 86_400)), Self.longestPause) : nil
     }
-    return nil
+    guard let date = HTTPDate(text), let now = header("Date").flatMap({ HTTPDate($0.trimmed) }) else { return nil }
+    let seconds = date.seconds - now.seconds
+    return seconds > 0 ? min(.seconds(seconds), Self.longestPause) : nil
+  }
+}
+
+extension String {
+  /// The text without blanks and tabs around it.
+  var trimmed: String {
+    guard let first = firstIndex(where: { $0 != " " && $0 != "\t" }),
+      let last = lastIndex(where: { $0 != " " && $0 != "\t" })
+    else { return "" }
+    return String(self[first...last])
   }
 }

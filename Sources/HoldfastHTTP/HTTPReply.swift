@@ -1,10 +1,12 @@
-public import Holdfast
-
 /// A server's reply, as far as it matters for what becomes of an entry.
 public struct HTTPReply: Sendable, Hashable {
+  /// The method of the request.
+  public let method: String
+  /// What the request's `Accept` header asked for.
+  public let accept: String
   /// The status code.
   public let status: Int
-  /// The content; of a longer one, the first MiB is kept.
+  /// The content, up to the sender's limit; the rest is not read.
   public let body: [UInt8]
   private let headers: [String: String]
 
@@ -14,51 +16,54 @@ public struct HTTPReply: Sendable, Hashable {
   ///   - status: The status code.
   ///   - headers: The headers; names in any case.
   ///   - body: The content.
-  public init(status: Int, headers: [String: String] = [:], body: [UInt8] = []) {
+  ///   - method: The method of the request.
+  ///   - accept: What the request's `Accept` header asked for.
+  public init(
+    status: Int, headers: [String: String] = [:], body: [UInt8] = [], method: String = "POST",
+    accept: String = "application/json"
+  ) {
     self.status = status
     self.body = body
+    self.method = method
+    self.accept = accept
     self.headers = Dictionary(headers.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
+  }
+
+  init(to request: HTTPRequest, status: Int, headers: [(name: String, value: String)], _ body: [UInt8]) {
+    self.init(
+      status: status, headers: Dictionary(headers.map { ($0.name, $0.value) }) { first, _ in first }, body: body,
+      method: request.method, accept: request.header("Accept") ?? "")
   }
 
   /// The value of a header.
   ///
   /// - Parameter name: The name, in any case.
-  /// - Returns: The value, or `nil` if the reply does not have it.
+  /// - Returns: The value, or `nil` if the reply does not have it; of several, the first.
   public func header(_ name: String) -> String? { headers[name.lowercased()] }
 }
 
-extension SendOutcome {
-  /// What a reply means for an entry, by the status codes of RFC 9110.
-  ///
-  /// - 2xx: delivered, unless it is a page of HTML that was not asked for: that is how a captive portal answers.
-  /// - 408, 409, 425, 429 and 5xx: transient; `Retry-After` is kept.
-  /// - 401 and 407: transient, since new credentials mend them.
-  /// - 1xx and 3xx: transient. Redirects are not followed: a captive portal would swallow the request.
-  /// - Other 4xx: permanent.
-  ///
-  /// - Parameter reply: What the server said.
-  public init(classifying reply: HTTPReply) {
-    switch reply.status {
-    case 200..<300 where reply.isPage:
-      self = .transient(reason: "http \(reply.status) with a page of HTML, as a captive portal answers")
-    case 200..<300: self = .delivered(reply: reply.body)
-    case 400..<500 where ![401, 407, 408, 409, 425, 429].contains(reply.status):
-      self = .permanent(reason: "http \(reply.status)\(reply.excerpt)")
-    default:
-      self = .transient(reason: "http \(reply.status)\(reply.excerpt)", retryAfter: reply.retryAfter)
-    }
-  }
-}
-
 extension HTTPReply {
-  fileprivate var isPage: Bool {
-    header("Content-Type")?.lowercased().hasPrefix("text/html") ?? false
+  /// The start of the content on one line, for a person who asks why.
+  var excerpt: String {
+    let text = String(decoding: body.prefix(200), as: UTF8.self)
+    let words = text.split { $0.isWhitespace || $0.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } }
+    return words.joined(separator: " ")
   }
 
-  /// The start of the content, for a person who asks why.
-  fileprivate var excerpt: String {
-    let text = String(decoding: body.prefix(200), as: UTF8.self)
-    let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    return words.isEmpty ? "" : ": \(words)"
+  /// Whether a page came that was not asked for: somebody between here and the server has answered.
+  var isStrayPage: Bool {
+    guard let type = header("Content-Type")?.lowercased() else { return false }
+    return (type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml"))
+      && !accept.lowercased().contains("html")
+  }
+
+  /// Whether the server says that the first request with this key is still running (IETF draft
+  /// "The Idempotency-Key HTTP Header Field", section 2.6).
+  var isOutstanding: Bool {
+    guard status == 409, header("Content-Type")?.lowercased().hasPrefix("application/problem+json") == true else {
+      return false
+    }
+    let text = String(decoding: body, as: UTF8.self).lowercased()
+    return text.contains("outstanding") || text.contains("idempotency")
   }
 }

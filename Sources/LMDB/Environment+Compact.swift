@@ -7,9 +7,13 @@ extension Environment {
   /// until the new one is complete, so that a crash leaves one of them, and the disk needs room for both. Values
   /// that were removed are gone from the file afterwards, though not from the disk.
   ///
+  /// Databases that were not declared are kept. The commits are counted on: see ``Info/lastTransactionID``.
+  ///
   /// - Throws: `busy` if another process has the file open, or a transaction of this one does not end in time;
-  ///   `nestedWrite` inside a write; `invalidOption` if a database of the file is not declared; `diskFull` or `io` if
-  ///   the new file cannot be written. In each case the environment is as it was.
+  ///   `nestedWrite` inside a write; `invalidOption` if the file holds what cannot be stored anew: a database that other
+  ///   software made with an order of its own, a record beside the databases, or a database that another process made
+  ///   after this one opened the file; `diskFull`, `accessDenied` or `io` if the new file cannot be written. In each
+  ///   case the environment is as it was.
   public func compact() throws(StoreError) {
     try checkWritable(nil)
     try writer.lock(for: path, atMost: options.waitLimit)
@@ -66,13 +70,13 @@ extension Environment {
         registry.close(handle)
         try directory.synchronize()
         let (file, _) = try Self.checkedDataFile(in: path)
+        handle.dataFile = try Registry.Handle.holdDataFile(in: path, options.mode)
         let raw = unsafe try Self.openHandle(path, options)
         unsafe snapshots.raw = unsafe raw
         unsafe handle.raw = unsafe raw
         handle.file = file
-        try handle.holdDataFile(at: path)
         registry.add(handle, for: self)
-        let reopened = unsafe try Self.openDatabases(databases.keys.sorted(), of: raw, id, path, options.mode)
+        let reopened = unsafe try Self.openDatabases(Set(databases.declared.keys), of: raw, id, path, options.mode)
         guard reopened == databases else {
           throw StoreError(.damaged, "\(path) has other databases after it was compacted; open it again.")
         }

@@ -8,10 +8,10 @@ extension Environment {
   ///
   /// - Parameters:
   ///   - path: A directory that does not exist or is empty; its parent must exist.
-  ///   - compact: Whether to leave out free pages and to fill the others, by storing every key anew in order. That
-  ///     needs every database of the file to be declared.
-  /// - Throws: `invalidOption` if something is there, or a database is not declared; `nestedWrite` inside a write on
-  ///   this thread; `diskFull` or `io` if the copy cannot be written; as ``read(_:)`` otherwise.
+  ///   - compact: Whether to leave out free pages and to fill the others, by storing every key anew in order.
+  /// - Throws: `invalidOption` if something is there or, with `compact`, if the file holds what cannot be stored anew
+  ///   (see ``compact()``); `nestedWrite` inside a write on this thread; `diskFull`, `accessDenied` or `io` if the copy
+  ///   cannot be written; as ``read(_:)`` otherwise.
   public func copy(to path: String, compact: Bool = false) throws(StoreError) {
     if FileSystem.exists(path), try !FileSystem.names(in: path).isEmpty {
       throw StoreError(.invalidOption, "\(path) is not empty; copy to a directory that is not there yet.")

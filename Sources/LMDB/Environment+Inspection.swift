@@ -38,7 +38,8 @@ extension Environment {
     public let usedPages: Int
     /// Those of them that were freed and will be used again.
     public let freePages: Int
-    /// The number of the newest commit.
+    /// The number of the newest commit: one more with each commit that changes something, in whatever process. It does
+    /// not go back, not even over ``Environment/compact()``, which may skip some.
     public let lastTransactionID: Int
     /// The open snapshots of all processes.
     public let readers: [Reader]
@@ -118,6 +119,16 @@ extension Environment {
       }
     }
     return found
+  }
+
+  /// The keys of the main database, most of which are the names of others.
+  @unsafe
+  func mainKeys(in transaction: OpaquePointer) throws(StoreError) -> [[UInt8]] {
+    var keys: [[UInt8]] = []
+    unsafe try forEach(of: Database(name: "the main database", handle: 1, owner: id), in: transaction) { key, _ in
+      keys.append([UInt8](copying: key))
+    }
+    return keys
   }
 
   /// How many pages the list of free pages names.

@@ -57,13 +57,13 @@ extension Environment {
       if let environment = try registry.environment(of: file, at: path, options: options, databases: names) {
         return environment
       }
+      let dataFile = try Registry.Handle.holdDataFile(in: path, options.mode)
       let raw = unsafe try openHandle(path, options)
       do throws(StoreError) {
         let id = registry.nextID()
-        let handles = unsafe try openDatabases(names.sorted(), of: raw, id, path, options.mode)
+        let handles = unsafe try openDatabases(names, of: raw, id, path, options.mode)
         let handle = unsafe Registry.Handle(
-          raw, of: file, pageSize: header.pageSize, options: options, databases: names)
-        try handle.holdDataFile(at: path)
+          raw, of: file, dataFile, pageSize: header.pageSize, options: options, databases: names)
         let environment = Environment(handle, id: id, path: path, databases: handles)
         registry.add(handle, for: environment)
         return environment
@@ -93,16 +93,28 @@ extension Environment {
     try directory.synchronize()
   }
 
+  /// Has the file system set aside room for the reader table.
+  ///
+  /// LMDB maps `lock.mdb` as a sparse file and writes to the map, which is a bus error where the disk is full. To open
+  /// that file drops the locks of whoever in this process has it open: nobody, as the data file's own lock says.
+  private static func reserveLockFile(in path: String, _ readerLimit: Int) throws(StoreError) {
+    // What is in the way here is also in LMDB's, which may do without the file or says so itself.
+    guard let file = try? File("\(path)/lock.mdb", .lock) else { return }
+    // A reader takes 64 bytes, and the rest less than a page. A longer file has more readers.
+    try file.reserve(max(file.size(), 64 * readerLimit + 4096))
+  }
+
   /// Checks what LMDB takes for granted, before it maps the file.
   static func checkedDataFile(in path: String) throws(StoreError) -> (File.Identity, FileHeader) {
     let data = "\(path)/data.mdb"
     guard !FileSystem.isSymbolicLink(data) else {
       throw StoreError(.invalidOption, "\(data) is a symbolic link; open the directory it points into.")
     }
-    let file = try File(data, .read)
-    guard try file.isRegular() else {
+    // Before it is opened, which would wait for the other end of a pipe.
+    guard FileSystem.isRegularFile(data) else {
       throw StoreError(.notADatabase, "\(data) is not a regular file; choose another directory.")
     }
+    let file = try File(data, .read)
     guard try file.linkCount() == 1 else {
       throw StoreError(
         .invalidOption, "\(data) has a second name (a hard link), under which it would be locked apart; remove that.")
@@ -113,15 +125,26 @@ extension Environment {
   private static func createHandle() throws(StoreError) -> OpaquePointer {
     var version: (major: Int32, minor: Int32, patch: Int32) = (0, 0, 0)
     _ = unsafe mdb_version(&version.major, &version.minor, &version.patch)
-    guard version.major == 0, version.minor == 9, version.patch >= 24 else {
-      throw StoreError(
-        .unsupportedVersion,
-        "The linked LMDB is \(version.major).\(version.minor).\(version.patch); link 0.9.24 or a later 0.9.")
-    }
+    try checkVersion(version.major, version.minor, version.patch, pageSize: sysconf(Int32(_SC_PAGESIZE)))
     var pointer: OpaquePointer?
     let code = unsafe mdb_env_create(&pointer)
     guard code == MDB_SUCCESS, let raw = unsafe pointer else { throw .lmdb(code, "cannot make an LMDB handle") }
     return unsafe raw
+  }
+
+  /// Refuses an LMDB that this library was not made for.
+  ///
+  /// Versions before 0.9.30 call pages of 16 KiB full that are not (ITS#9806).
+  static func checkVersion(
+    _ major: Int32, _ minor: Int32, _ patch: Int32, pageSize: Int
+  ) throws(StoreError) {
+    let least = pageSize >= 16 << 10 ? 30 : 24
+    guard major == 0, minor == 9, patch >= least else {
+      throw StoreError(
+        .unsupportedVersion,
+        "The linked LMDB is \(major).\(minor).\(patch); for pages of \(pageSize) bytes, link 0.9.\(least) or a later "
+          + "0.9.")
+    }
   }
 
   static func openHandle(_ path: String, _ options: Options) throws(StoreError) -> OpaquePointer {
@@ -131,6 +154,10 @@ extension Environment {
     unsafe mdb_env_set_maxdbs(raw, MDB_dbi(Options.databaseLimit))
     unsafe mdb_env_set_maxreaders(raw, UInt32(options.readerLimit))
     unsafe mdb_env_set_mapsize(raw, options.fittingMapSize())
+    do throws(StoreError) { try reserveLockFile(in: path, options.readerLimit) } catch {
+      unsafe mdb_env_close(raw)
+      throw error
+    }
     let code = unsafe mdb_env_open(raw, path, flags, 0o600)
     guard code == MDB_SUCCESS else {
       unsafe mdb_env_close(raw)
@@ -141,67 +168,6 @@ extension Environment {
     // Snapshots of killed processes would keep pages from being reused.
     _ = unsafe mdb_reader_check(raw, nil)
     return unsafe raw
-  }
-
-  /// Opens the databases, in a map that may be too small: another process grows the file while this one opens it, or
-  /// has left no room for a new database.
-  static func openDatabases(
-    _ names: [String], of raw: OpaquePointer, _ id: EnvironmentID, _ path: String, _ mode: Options.Mode
-  ) throws(StoreError) -> [String: Database] {
-    var growths = 0
-    while true {
-      do throws(StoreError) {
-        return unsafe try openDatabasesOnce(names, of: raw, id, path, mode)
-      } catch {
-        guard [MDB_MAP_RESIZED, MDB_MAP_FULL].contains(error.underlying), growths < 8 else { throw error }
-        growths += 1
-        // Nobody has this handle yet, so that the map may go.
-        var info = unsafe MDB_envinfo()
-        var stat = MDB_stat()
-        unsafe mdb_env_info(raw, &info)
-        unsafe mdb_env_stat(raw, &stat)
-        let used = unsafe (info.me_last_pgno + 1) * Int(stat.ms_psize)
-        let wanted = unsafe 2 * max(used, info.me_mapsize)
-        guard let size = AddressSpace.available(wanted, atLeast: used + (1 << 16)) else { throw error }
-        let code = unsafe mdb_env_set_mapsize(raw, size)
-        guard code == MDB_SUCCESS else { throw .lmdb(code, "cannot map \(path)") }
-      }
-    }
-  }
-
-  private static func openDatabasesOnce(
-    _ names: [String], of raw: OpaquePointer, _ id: EnvironmentID, _ path: String, _ mode: Options.Mode
-  ) throws(StoreError) -> [String: Database] {
-    let isReadOnly = mode == .readOnly
-    var pointer: OpaquePointer?
-    let begun = unsafe mdb_txn_begin(raw, nil, isReadOnly ? UInt32(MDB_RDONLY) : 0, &pointer)
-    guard begun == MDB_SUCCESS, let transaction = unsafe pointer else {
-      throw .lmdb(begun, "cannot open the databases of \(path)")
-    }
-    var databases: [String: Database] = [:]
-    var main: MDB_dbi = 0
-    // Gives LMDB the order of the main database, without which it cannot walk it.
-    _ = unsafe mdb_dbi_open(transaction, nil, 0, &main)
-    // In the order given, so that the same names get the same handles when the file is opened again.
-    for name in names {
-      var handle: MDB_dbi = 0
-      var flags: UInt32 = 0
-      var code = unsafe mdb_dbi_open(transaction, name, isReadOnly ? 0 : UInt32(MDB_CREATE), &handle)
-      if code == MDB_SUCCESS { code = unsafe mdb_dbi_flags(transaction, handle, &flags) }
-      if code == MDB_SUCCESS && flags != 0 { code = MDB_INCOMPATIBLE }
-      guard code == MDB_SUCCESS else {
-        unsafe mdb_txn_abort(transaction)
-        if code == MDB_NOTFOUND {
-          throw StoreError(.unknownDatabase, "There is no database \(name) in \(path); check what made the file.")
-        }
-        throw .lmdb(code, "cannot open the database \(name) of \(path)")
-      }
-      databases[name] = Database(name: name, handle: handle, owner: id)
-    }
-    // Committed even when it only read: handles opened in an aborted transaction are not valid.
-    let code = unsafe mdb_txn_commit(transaction)
-    guard code == MDB_SUCCESS else { throw .lmdb(code, "cannot make the databases of \(path)") }
-    return databases
   }
 }
 

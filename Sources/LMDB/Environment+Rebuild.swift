@@ -12,14 +12,18 @@ extension Environment {
   /// - Parameters:
   ///   - transaction: The snapshot.
   ///   - workshop: An empty directory; its data file is flushed by the caller.
-  /// - Throws: `invalidOption` if the file has a database that was not declared.
+  /// - Throws: `invalidOption` if the file holds what has no handle here.
   @unsafe
   func rebuild(_ transaction: OpaquePointer, in workshop: Workshop) throws(StoreError) {
-    let undeclared = unsafe try records(in: transaction).map(\.name).filter { databases[$0] == nil }
-    guard undeclared.isEmpty else {
+    let sources = databases.all
+    let names = Set(sources.map { Array($0.name.utf8) })
+    let strangers = unsafe try mainKeys(in: transaction).filter { !names.contains($0) }
+    guard strangers.isEmpty else {
+      let list = strangers.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", ")
       throw StoreError(
         .invalidOption,
-        "\(path) also holds \(undeclared.joined(separator: ", ")); declare every database to rebuild the file.")
+        "\(path) also holds \(list), which this library did not make or which is newer than the environment; open it "
+          + "again, or copy it without rebuilding it.")
     }
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(mdb_txn_env(transaction), &info)
@@ -28,9 +32,9 @@ extension Environment {
     let options = Options(durability: .unsafeNoSync, mapSize: size)
     let target = unsafe try Self.openHandle(workshop.path, options)
     defer { unsafe mdb_env_close(target) }
-    let copies = unsafe try Self.openDatabases(databases.keys.sorted(), of: target, id, workshop.path, .mustExist)
-    for (name, source) in databases {
-      guard let copy = copies[name] else { continue }
+    let copies = unsafe try Self.openDatabases(Set(sources.map(\.name)), of: target, id, workshop.path, .mustExist)
+    for source in sources {
+      guard let copy = copies.declared[source.name] else { continue }
       unsafe try append(source, in: transaction, to: copy.handle, of: target)
     }
   }

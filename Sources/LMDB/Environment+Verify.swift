@@ -3,14 +3,16 @@ import CLMDB
 extension Environment {
   /// Walks everything that the newest commit holds and checks that it hangs together.
   ///
-  /// For every declared database: keys of a legal size, each above the one before, and as many as LMDB counts. For the
-  /// file: every page belongs to exactly one database or is free. Reads all of it; blocks for that long and holds a
-  /// snapshot meanwhile. Values have no checksums here, so that a wrong byte inside one is not seen.
+  /// For every database, declared or not, except those that other software made with an order of its own: keys of a
+  /// legal size, each above the one before, and as many as LMDB counts. For the file: as many pages as the databases
+  /// say they have, and the list of free ones names, are in use; left out if a commit comes in between. Reads every
+  /// key and the pages that lead to it; blocks for that long and holds a snapshot meanwhile. Values have no checksums
+  /// here and are not looked at, so that a wrong byte inside one is not seen.
   ///
   /// - Throws: `damaged`, naming the database and what is wrong with it; as ``read(_:)`` otherwise.
   public func verify() throws(StoreError) {
     unsafe try withSnapshot { (transaction) throws(StoreError) in
-      for database in databases.values { unsafe try verify(database, in: transaction) }
+      for database in databases.all { unsafe try verify(database, in: transaction) }
       unsafe try verifyPages(in: transaction)
     }
   }

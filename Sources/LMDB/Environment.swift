@@ -29,7 +29,7 @@ public final class Environment: Sendable {
   public let options: Options
 
   let id: EnvironmentID
-  let databases: [String: Database]
+  let databases: Databases
   let snapshots: SnapshotTable
   let writer = WriterLock()
   let health: WriterHealth
@@ -37,7 +37,7 @@ public final class Environment: Sendable {
   let asynchronousWriter = GroupWriter()
   let commitObservers = CommitObservers()
 
-  init(_ handle: Registry.Handle, id: EnvironmentID, path: String, databases: [String: Database]) {
+  init(_ handle: Registry.Handle, id: EnvironmentID, path: String, databases: Databases) {
     let options = handle.options
     snapshots = unsafe SnapshotTable(
       handle.raw, path: path, limit: options.readerLimit, waitLimit: options.waitLimit)
@@ -64,7 +64,7 @@ public final class Environment: Sendable {
   /// - Returns: A handle that is valid for as long as the environment.
   /// - Throws: `unknownDatabase` if it was not declared.
   public func database(_ name: String) throws(StoreError) -> Database {
-    guard let database = databases[name] else {
+    guard let database = databases.declared[name] else {
       throw StoreError(
         .unknownDatabase,
         "The database \(name) was not declared when \(path) was opened; add it to `databases`.")

@@ -1,3 +1,5 @@
+import CLMDB
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -16,8 +18,8 @@ package struct File: ~Copyable, Sendable {
     let inode: UInt64
   }
 
-  private let descriptor: Int32
-  private let path: String
+  let descriptor: Int32
+  let path: String
 
   /// How a file is opened.
   package enum Access: Sendable {
@@ -59,9 +61,6 @@ package struct File: ~Copyable, Sendable {
 
   /// How many names the file has; zero once it has been removed.
   package borrowing func linkCount() throws(StoreError) -> Int { Int(try status().st_nlink) }
-
-  /// Whether this is a regular file.
-  package borrowing func isRegular() throws(StoreError) -> Bool { try status().st_mode & S_IFMT == S_IFREG }
 
   private borrowing func status() throws(StoreError) -> stat {
     var status = stat()
@@ -117,55 +116,20 @@ package struct File: ~Copyable, Sendable {
     guard fsync(descriptor) == 0 else { throw .posix(errno, "cannot flush \(path)") }
   }
 
-  /// Who else may have the lock at the same time.
-  package enum LockKind: Sendable {
-    /// Nobody.
-    case exclusive
-    /// Whoever asks for a shared one.
-    case shared
-  }
-
-  /// Takes the advisory lock of the file, which the kernel releases when the last handle to it goes away. A handle that
-  /// has one of the other kind exchanges it.
+  /// Has the file system set aside room for the first `count` bytes, whose size and content stay as they are.
   ///
-  /// - Parameters:
-  ///   - kind: Who else may have it.
-  ///   - waiting: Whether to wait while another process holds it.
-  /// - Returns: Whether the lock was taken.
-  /// - Throws: `io` if the file system has no locks.
-  package borrowing func lock(_ kind: LockKind = .exclusive, waiting: Bool) throws(StoreError) -> Bool {
-    while flock(descriptor, (kind == .shared ? LOCK_SH : LOCK_EX) | (waiting ? 0 : LOCK_NB)) != 0 {
-      switch errno {
-      case EINTR: continue
-      case EWOULDBLOCK: return false
-      default: throw .posix(errno, "cannot lock \(path)")
+  /// - Throws: `diskFull` if there is none. A file system that cannot promise it is no error.
+  borrowing func reserve(_ count: Int) throws(StoreError) {
+    #if !canImport(Darwin)
+      let keepSize: Int32 = 1  // FALLOC_FL_KEEP_SIZE
+      while fallocate(descriptor, keepSize, 0, off_t(count)) != 0 {
+        switch errno {
+        case EINTR: continue
+        case ENOSPC, EDQUOT, EFBIG: throw .posix(errno, "cannot reserve \(count) bytes for \(path)")
+        default: return
+        }
       }
-    }
-    return true
-  }
-
-  /// Takes the lock, or gives up after a while.
-  ///
-  /// Asks again and again, since the system has no wait with an end. Even a file that nobody else uses may be locked
-  /// for a moment: a child between `fork` and `exec` has its parent's locks.
-  ///
-  /// - Parameters:
-  ///   - kind: Who else may have it.
-  ///   - limit: How long to try.
-  /// - Returns: Whether the lock was taken.
-  /// - Throws: `io` if the file system has no locks.
-  package borrowing func lock(_ kind: LockKind, atMost limit: Duration) throws(StoreError) -> Bool {
-    let end = ContinuousClock.now + limit
-    while try !lock(kind, waiting: false) {
-      if ContinuousClock.now >= end { return false }
-      usleep(1000)
-    }
-    return true
-  }
-
-  /// Gives the lock back.
-  package borrowing func unlock() {
-    _ = flock(descriptor, LOCK_UN)
+    #endif
   }
 }
 

@@ -40,7 +40,8 @@ struct FileHeader {
       throw Self.damaged(path, "its page size is \(pageSize)")
     }
     let second = try file.read(Self.metaLength, at: pageSize)
-    guard second.count == Self.metaLength, second.load32(16) == Self.magic else {
+    // LMDB takes the page size from the newer one.
+    guard second.count == Self.metaLength, second.load32(16) == Self.magic, second.load32(40) == first.load32(40) else {
       throw Self.damaged(path, "its second header page is broken")
     }
     try Self.checkVersion(second.load32(20), path)
@@ -52,6 +53,10 @@ struct FileHeader {
       guard root == .max || root < UInt64(size / pageSize) else {
         throw Self.damaged(path, "a root page (\(root)) lies beyond its end; it has been cut off")
       }
+    }
+    // The flags of the main database, after its unused page size.
+    guard newest.load32(92) & 0xFF81 == 0 else {
+      throw Self.damaged(path, "the flags of its main database are unknown")
     }
     self.pageSize = pageSize
     transactionID = newest.load64(144)

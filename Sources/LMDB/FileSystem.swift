@@ -20,6 +20,12 @@ package enum FileSystem {
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
+  /// Whether the path itself is a regular file.
+  package static func isRegularFile(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// The file at a path, or `nil` if there is none.
   package static func identity(_ path: String) -> File.Identity? {
     var status = stat()

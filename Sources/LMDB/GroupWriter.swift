@@ -58,12 +58,30 @@ final class GroupWriter: Sendable {
         if let context = unsafe context { unsafe Unmanaged<Loop>.fromOpaque(context).takeRetainedValue().run() }
         return nil
       }, unsafe loop.toOpaque())
-    precondition(code == 0, "The system has no room for a writer thread.")
+    guard code == 0 else {
+      unsafe loop.release()
+      return refuse(code)
+    }
     #if canImport(Darwin)
       if let thread = unsafe thread { unsafe pthread_detach(thread) }
     #else
       pthread_detach(thread)
     #endif
+  }
+
+  /// Answers what has been asked meanwhile; the next request tries again.
+  private func refuse(_ code: Int32) {
+    let requests = state.update { state in
+      defer { state = State() }
+      return state.requests
+    }
+    for request in requests where request.take() {
+      request.failure = StoreError(
+        .busy,
+        "The system has no room for the writer thread of \(request.environment.path); end some threads, or write "
+          + "synchronously.", underlying: code)
+      request.answer()
+    }
   }
 
   private final class Loop: Sendable {

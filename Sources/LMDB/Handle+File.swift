@@ -28,14 +28,27 @@ extension Registry.Handle {
     return limit.rlim_cur < rlim_t(status.st_size) + (1 << 20)
   }
 
-  /// Shows other processes that this one has the data file open.
+  /// Shows others that this process has the data file open; before LMDB opens it.
   ///
-  /// LMDB locks `lock.mdb`, which nobody else may open; its own test for being alone is hidden. So the data file
-  /// carries a lock of ours, shared by all who have it open.
-  func holdDataFile(at path: String) throws(StoreError) {
-    let file = try File("\(path)/data.mdb", .read)
+  /// To other processes, a lock shows that, shared by all who have the file open: LMDB's own test for being alone is
+  /// hidden, and nobody else may open `lock.mdb`, which it locks. To another copy of this library in the same process,
+  /// which has a registry of its own, a mark does: LMDB cannot notice that it opens a file twice, and forgets its readers.
+  ///
+  /// - Throws: `alreadyOpen` if another copy has it open.
+  static func holdDataFile(in path: String, _ mode: Environment.Options.Mode) throws(StoreError) -> File {
+    let data = "\(path)/data.mdb"
+    // A reader may not be allowed to write, and still must find the mark of one who is.
+    let writable = mode == .readOnly ? try? File(data, .update) : try File(data, .update)
+    let isWritable = writable != nil
+    let file = if let writable { writable } else { try File(data, .read) }
+    guard file.markAsOpen(writable: isWritable) else {
+      throw StoreError(
+        .alreadyOpen,
+        "\(path) is already open in this process, through another copy of this library, or in another PID namespace by a "
+          + "process of the same number; open it in one place.")
+    }
     _ = try file.lock(.shared, waiting: true)
-    dataFile = consume file
+    return file
   }
 
   /// Takes the data file's lock alone.

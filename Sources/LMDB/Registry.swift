@@ -51,8 +51,9 @@ struct Registry: Sendable {
   mutating func close(_ handle: Handle) {
     guard let removed = handles[handle.file], removed === handle else { return }
     handles[handle.file] = nil
-    handle.dataFile = nil
     unsafe mdb_env_close(handle.raw)
+    handle.dataFile?.unmarkAsOpen()
+    handle.dataFile = nil
   }
 
   /// An open LMDB handle, and how it was opened.
@@ -70,11 +71,13 @@ struct Registry: Sendable {
     private let generation = ForkGuard.start()
 
     init(
-      _ raw: OpaquePointer, of file: File.Identity, pageSize: Int, options: Environment.Options,
+      _ raw: OpaquePointer, of file: File.Identity, _ dataFile: consuming File, pageSize: Int,
+      options: Environment.Options,
       databases: Set<String>
     ) {
       unsafe self.raw = unsafe raw
       self.file = file
+      self.dataFile = consume dataFile
       self.pageSize = pageSize
       self.options = options
       self.databases = databases

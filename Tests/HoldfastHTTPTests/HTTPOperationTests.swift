@@ -1,3 +1,4 @@
+import Foundation
 import Holdfast
 import TestSupport
 import Testing
@@ -25,11 +26,25 @@ import Testing
     HTTPOperation("POST", "x", headers: ["X": "a\r\nEvil: yes"]), HTTPOperation("POST", "x", headers: ["X Y": "a"]),
     HTTPOperation("POST", "x", headers: ["authorization": "Bearer"]),
     HTTPOperation("POST", "x", headers: ["Cookie": "a"]),
-    HTTPOperation("POST", "x", headers: ["Content-Length": "3"]),
+    HTTPOperation("POST", "x", headers: ["Content-Length": "3"]), HTTPOperation("POST", "x", headers: ["Expect": "3"]),
+    HTTPOperation("GET", "x", body: .json("{}")), HTTPOperation("HEAD", "x", body: .form([])),
     HTTPOperation("POST", "x", body: .form([.init(name: "a", value: "b", mediaType: "a\r\nb")])),
   ])
   func whatCannotBeSentIsNotStored(_ operation: HTTPOperation) {
     #expect { try OutboxRequest(operation, lane: "l") } throws: { ($0 as? StoreError)?.code == .invalidValue }
+  }
+
+  @Test func whatWasStoredWithoutAFormatIsRead() throws {
+    let old = #"{"filePart":"image","form":[{"name":"a","value":"b"}],"headers":{"X":"1"},"method":"POST","url":"p"}"#
+    let operation = HTTPOperation(
+      "POST", "p", headers: ["X": "1"], body: .form([.init(name: "a", value: "b")]), filePart: "image")
+    #expect(try HTTPOperation(payload: Array(old.utf8)) == operation)
+    let stored = String(decoding: try OutboxRequest(operation, lane: "l").payload, as: UTF8.self)
+    #expect(stored.contains(#""format":1"#))
+    let later = stored.replacingOccurrences(of: #""format":1"#, with: #""format":2"#)
+    #expect { try HTTPOperation(payload: Array(later.utf8)) } throws: {
+      ($0 as? StoreError)?.code == .unsupportedVersion
+    }
   }
 
   @Test func aJSONBodyHasNoAttachments() throws {

@@ -39,26 +39,53 @@ import Testing
   func fullFileSystem() async {
     await #expect(processExitsWith: .success) {
       let scratch = TemporaryDirectory()
-      // A mount name space of its own, so that nothing is left behind.
-      guard enterMountNamespace(), mountTemporaryFileSystem(at: scratch.path, size: "600k") else {
+      guard Mount.temporary(at: scratch.path, size: "600k") else {
         return print("skipped: this process may not mount")
       }
-      defer { unsafe umount2(scratch.path, Int32(MNT_DETACH)) }
+      defer { Mount.remove(scratch.path) }
       try Data(count: 200 << 10).write(to: URL(filePath: scratch("ballast")))
       try DiskFullTests.fill(scratch()) { try? FileManager.default.removeItem(atPath: scratch("ballast")) }
     }
   }
-}
 
-// Of the calling thread alone, which runs the whole test.
-private func enterMountNamespace() -> Bool {
-  typealias Unshare = @convention(c) (Int32) -> Int32
-  let unshare = unsafe unsafeBitCast(dlsym(dlopen(nil, RTLD_NOW), "unshare")!, to: Unshare.self)
-  let newMountNamespace: Int32 = 0x0002_0000
-  guard unshare(newMountNamespace) == 0 else { return false }
-  return unsafe mount("none", "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0
-}
+  /// LMDB writes to a map of its lock file, which is a bus error if the file system has no page for it.
+  @Test(.enabled(if: getuid() == 0, "only root can mount a small file system"))
+  func fullFileSystemHasRoomForReaders() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = TemporaryDirectory()
+      guard Mount.temporary(at: scratch.path, size: "600k") else {
+        return print("skipped: this process may not mount")
+      }
+      defer { Mount.remove(scratch.path) }
+      do {
+        let (environment, a) = try Environment.make(at: scratch())
+        try environment.set("value", "k", in: a)
+      }
+      try FileManager.default.removeItem(atPath: scratch("env/lock.mdb"))
+      DiskFullTests.fillUp(scratch("ballast"))
+      let failure = #expect(throws: StoreError.self) { try Environment.make(at: scratch()) }
+      #expect(failure?.code == .diskFull && failure?.message.contains("lock.mdb") == true)
+      try FileManager.default.removeItem(atPath: scratch("ballast"))
+      let (environment, a) = try Environment.make(at: scratch())
+      DiskFullTests.fillUp(scratch("ballast"))
+      // Far more than the first page of the table holds.
+      try DiskFullTests.nest(400, environment) {
+        let value = try environment.text("k", in: a)
+        #expect(value == "value")
+      }
+    }
+  }
 
-private func mountTemporaryFileSystem(at path: String, size: String) -> Bool {
-  unsafe "size=\(size)".withCString { unsafe mount("tmpfs", path, "tmpfs", 0, $0) } == 0
+  /// Writes a file until there is no room for another byte.
+  static func fillUp(_ path: String) {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT, 0o600)
+    defer { close(descriptor) }
+    let page = [UInt8](repeating: 1, count: 4096)
+    while unsafe write(descriptor, page, page.count) > 0 {}
+  }
+
+  static func nest(_ depth: Int, _ environment: Environment, _ body: () throws -> Void) throws {
+    if depth == 0 { return try body() }
+    try environment.read { _ in try nest(depth - 1, environment, body) }
+  }
 }

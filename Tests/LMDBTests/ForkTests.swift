@@ -69,6 +69,25 @@ import Testing
     }
   }
 
+  /// A child has copies of all descriptors, and may live longer than its parent has the file open.
+  @Test func aChildDoesNotKeepTheFileOpen() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = TemporaryDirectory()
+      let (environment, a) = try Environment.make(at: scratch())
+      try environment.set("1", "k", in: a)
+      let child = fork()
+      if child == 0 { while true { pause() } }
+      defer {
+        kill(child, SIGKILL)
+        waitpid(child, nil, 0)
+      }
+      try environment.close()
+      _ = GuardTests.exchange(Registry())
+      let (again, b) = try Environment.make(at: scratch())
+      #expect(try again.text("k", in: b) == "1")
+    }
+  }
+
   @Test func aReplacedLockFileIsNoticedByTheWriter() throws {
     let scratch = TemporaryDirectory()
     let (environment, a) = try Environment.make(at: scratch())
@@ -84,12 +103,17 @@ import Testing
   }
 }
 
-/// Runs `body` in a child made by `fork`, which Swift hides, and says whether it returned `true` there.
+/// The system's `fork`, which Swift hides.
+private func fork() -> pid_t {
+  typealias Fork = @convention(c) () -> pid_t
+  let fork = unsafe unsafeBitCast(dlsym(dlopen(nil, RTLD_NOW), "fork")!, to: Fork.self)
+  return fork()
+}
+
+/// Runs `body` in a child made by `fork`, and says whether it returned `true` there.
 ///
 /// With `leaving`, the child returns from here as the parent does, and ends on its own.
 private func inChild(leaving: Bool = false, _ body: () -> Bool) -> Bool {
-  typealias Fork = @convention(c) () -> pid_t
-  let fork = unsafe unsafeBitCast(dlsym(dlopen(nil, RTLD_NOW), "fork")!, to: Fork.self)
   let child = fork()
   precondition(child >= 0)
   if child == 0 {

@@ -36,6 +36,15 @@ import Testing
   @Test func pageSizeThatIsNoPowerOfTwo() throws {
     #expect(try open { $0.replaceSubrange(40..<44, with: [1, 16, 0, 0]) } == .damaged)
   }
+  /// LMDB takes it from whichever page is newer.
+  @Test(arguments: [0, 4096]) func pageSizeOfOnePageOnly(_ page: Int) throws {
+    #expect(try open { $0.replaceSubrange(page + 40..<page + 44, with: [0, 0, 0, 0]) } == .damaged)
+    #expect(try open { $0.replaceSubrange(page + 40..<page + 44, with: [0, 32, 0, 0]) } == .damaged)
+  }
+  @Test func unknownFlags() throws {
+    #expect(
+      try open { bytes in for page in [0, 4096] { bytes[page + 93] = 0x10 } } == .damaged)
+  }
   @Test func versionThree() throws { #expect(try open { $0[20] = 3 } == .unsupportedVersion) }
   @Test func versionOfTheSecondPage() throws { #expect(try open { $0[4096 + 20] = 3 } == .unsupportedVersion) }
   @Test func unknownVersion() throws { #expect(try open { $0[20] = 99 } == .unsupportedVersion) }
@@ -50,6 +59,16 @@ import Testing
     try Data(bytes).write(to: URL(filePath: path + "/data.mdb"))
     let failure = #expect(throws: StoreError.self) { try Environment.make(at: path) }
     #expect(failure?.message.contains("LMDB 1.x") == true)
+  }
+
+  @Test func oldVersionsOfLMDBAreRefused() throws {
+    func check(_ major: Int32, _ minor: Int32, _ patch: Int32, pageSize: Int = 4096) -> StoreError.Code? {
+      code { try Environment.checkVersion(major, minor, patch, pageSize: pageSize) }
+    }
+    #expect(check(0, 9, 24) == nil && check(0, 9, 36) == nil)
+    #expect(check(0, 9, 23) == .unsupportedVersion)
+    #expect(check(1, 0, 0) == .unsupportedVersion && check(0, 10, 40) == .unsupportedVersion)
+    #expect(check(0, 9, 29, pageSize: 16384) == .unsupportedVersion && check(0, 9, 30, pageSize: 16384) == nil)
   }
 
   @Test func networkFileSystemsAreKnownByTheirNumbers() {

@@ -161,14 +161,6 @@ import Testing
     try environment.compact()
     #expect(try environment.text("k", in: a) == "value")
   }
-
-  @Test func rebuildingRefusesToLoseWhatWasNotDeclared() throws {
-    do { _ = try Environment.open(at: scratch(), databases: ["a", "b"]) }
-    let (environment, _) = try Environment.make(at: scratch())
-    #expect(code { try environment.compact() } == .invalidOption)
-    #expect(code { try environment.copy(to: scratch("copy"), compact: true) } == .invalidOption)
-    #expect(try environment.databaseNames() == ["a", "b"])
-  }
 }
 
 extension Int {

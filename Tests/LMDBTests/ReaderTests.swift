@@ -111,6 +111,28 @@ import Testing
     #expect(try environment.info().oldestReaderLag == 0)
   }
 
+  /// What the lag warns of: pages that a snapshot still sees are not used again.
+  @Test func aPinnedReaderMakesTheFileGrow() throws {
+    let (environment, a) = try Environment.make(at: scratch(), Environment.Options(durability: .unsafeNoSync))
+    func churn() throws -> Int {
+      let before = try environment.info().usedPages
+      for round in 0..<100 {
+        try environment.write { t in
+          for n in 0..<20 { try t.set([UInt8](repeating: UInt8(round), count: 3000), forKey: "\(n)", in: a) }
+        }
+      }
+      return try environment.info().usedPages - before
+    }
+    _ = try churn()
+    #expect(try churn() < 50)
+    let pin = Pinned.reader(environment)
+    #expect(try churn() > 1500)
+    #expect(try environment.info().oldestReaderLag == 100)
+    try pin.release()
+    #expect(try churn() < 50)
+    #expect(try environment.info().freePages > 1500)
+  }
+
   @Test func aKilledReaderIsForgottenByTheWriter() async throws {
     let (environment, a) = try Environment.make(at: scratch(), Environment.Options(durability: .unsafeNoSync))
     let path = scratch()

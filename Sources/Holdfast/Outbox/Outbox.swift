@@ -35,6 +35,8 @@ public struct Outbox: Sendable {
   /// Everything that happens, in order.
   let journal: Journal
   let meta: MetaTable
+  /// What the user sees of entries in flight.
+  let layers: OptimisticLayers
 
   init(_ environment: Environment, time: SystemTime) throws(StoreError) {
     self.environment = environment
@@ -49,6 +51,7 @@ public struct Outbox: Sendable {
     attachments = try environment.database("outbox.attachment")
     journal = Journal(rows: try environment.database("outbox.log"))
     meta = MetaTable(try environment.database("outbox.meta"))
+    layers = try OptimisticLayers(environment)
   }
 
   /// Writes a file that a request will carry, before the transaction that enqueues it.
@@ -94,6 +97,7 @@ public struct Outbox: Sendable {
     for attachment in request.attachments {
       try transaction.set(id.key, forKey: attachment.id.bytes, in: attachments)
     }
+    try layers.add(request.optimistic, for: id.rawValue, request.optimisticPolicy, in: &transaction)
     try journal.append(.enqueued, id, at: now, in: &transaction)
     transaction.afterCommit { [wakeUp, staged = request.attachments] in
       for attachment in staged { attachment.commit() }
