@@ -29,7 +29,12 @@ private func single(
         try slice.timed { try peer.put(keys, index..<index + 1, values, from: index, perCommit: 1) }
       }
       return 0
-    })
+    } + [
+      Contender("one flush of the disk a commit") { slice in
+        try runDiskFloor("\(rivals.ours.path)/../floor", count: slice.operations)
+        return 0
+      }
+    ])
 }
 
 private func batches(
