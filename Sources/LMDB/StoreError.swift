@@ -47,8 +47,8 @@ extension StoreError {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case invalidKey, invalidValue, invalidOption, unknownDatabase, alreadyOpen, nestedWrite, readOnly, notFound
-      case notADirectory, accessDenied, forked
-      case diskFull, mapFull, readersFull, transactionFull
+      case notADirectory, accessDenied, forked, cursorOverrun
+      case diskFull, mapFull, outboxFull, readersFull, transactionFull
       case busy
       case notADatabase, unsupportedVersion, damaged, corruptRecord, io, poisoned, closed
     }
@@ -78,12 +78,16 @@ extension StoreError {
     public static let accessDenied = Code(kind: .accessDenied)
     /// The environment was opened before `fork()`, and the child may not use it.
     public static let forked = Code(kind: .forked)
+    /// A replay cursor has missed records that were trimmed, and must be sought.
+    public static let cursorOverrun = Code(kind: .cursorOverrun)
 
     // Make room.
     /// The file system is full, or a quota or file-size limit was hit; nothing was half-written.
     public static let diskFull = Code(kind: .diskFull)
     /// The environment has reached its map size and may not grow.
     public static let mapFull = Code(kind: .mapFull)
+    /// The environment is so near to its limit that the outbox takes no more: what it has could not be settled then.
+    public static let outboxFull = Code(kind: .outboxFull)
     /// All reader slots are taken.
     public static let readersFull = Code(kind: .readersFull)
     /// One transaction changed too many pages.
@@ -113,9 +117,9 @@ extension StoreError {
     public var remedy: Remedy {
       switch kind {
       case .invalidKey, .invalidValue, .invalidOption, .unknownDatabase, .alreadyOpen, .nestedWrite, .readOnly,
-        .notFound, .notADirectory, .accessDenied, .forked:
+        .notFound, .notADirectory, .accessDenied, .forked, .cursorOverrun:
         .fixTheCall
-      case .diskFull, .mapFull, .readersFull, .transactionFull: .makeRoom
+      case .diskFull, .mapFull, .outboxFull, .readersFull, .transactionFull: .makeRoom
       case .busy: .tryLater
       case .notADatabase, .unsupportedVersion, .damaged, .corruptRecord, .io, .poisoned, .closed: .stop
       }

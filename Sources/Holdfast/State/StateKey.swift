@@ -62,7 +62,7 @@ public struct StateKey: Sendable, Hashable {
     self.typeLength = Int32(clamping: typeLength)
     self.isOfInstance = isOfInstance
     (form, digest, isASCII) = text.withBytes { bytes in
-      (Self.form(of: bytes, typeLength: typeLength), bytes.checksum, Self.isASCII(bytes))
+      (Self.form(of: bytes, typeLength: typeLength), bytes.checksum(0), Self.isASCII(bytes))
     }
   }
 

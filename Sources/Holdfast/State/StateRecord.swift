@@ -68,7 +68,7 @@ struct RecordHeader {
   static func check(_ bytes: Span<UInt8>, of key: StateKey) throws(Malformed) {
     let end = bytes.count - checksumLength
     guard end >= length else { throw Malformed.endsEarly }
-    guard try bytes.load(UInt64.self, at: end) == bytes.extracting(0..<end).checksum else {
+    guard try bytes.load(UInt64.self, at: end) == bytes.extracting(0..<end).checksum(0) else {
       throw Malformed("its checksum is wrong")
     }
     guard try bytes.load(UInt8.self, at: 0) == format else { throw Malformed("its format is unknown") }
@@ -114,7 +114,7 @@ extension StateRecord {
     writer.append(expiresAt)
     if isHashed { writer.append(text: key.text) }
     try FieldTable.append(fields, to: &writer)
-    writer.append(writer.bytes.span.checksum)
+    writer.append(writer.bytes.span.checksum(0))
     return writer.bytes
   }
 
