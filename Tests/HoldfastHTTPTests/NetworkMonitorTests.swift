@@ -43,7 +43,9 @@
       #expect(command.status == 0, "ip \(words): \(command.errors)")
     }
 
-    @Test(.enabled(if: NetworkMonitorTests.isInside)) func insideTheLinkIsWatched() async throws {
+    @Test(.enabled(if: NetworkMonitorTests.isInside), .timeLimit(.minutes(1))) func insideTheLinkIsWatched()
+      async throws
+    {
       let seen = Monitor<[Bool]>([])
       let watcher = try #require(LinkWatcher { status in seen.update { $0.append(status) } })
       var statuses = SystemNetworkMonitor().statuses().makeAsyncIterator()
