@@ -43,6 +43,7 @@ let package = Package(
       exclude: ["run", "make-comments", "comments.jsonl"], swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: policy),
     .testTarget(name: "HoldfastTests", dependencies: ["Holdfast", "LMDB", "TestSupport"], swiftSettings: policy),
+    .testTarget(name: "HoldfastCacheTests", dependencies: ["Holdfast", "LMDB", "TestSupport"], swiftSettings: policy),
     .testTarget(
       name: "HoldfastHTTPTests", dependencies: ["Holdfast", "HoldfastHTTP", "LMDB", "Networking", "TestSupport"],
       swiftSettings: policy),
