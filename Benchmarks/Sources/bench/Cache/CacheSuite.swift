@@ -2,6 +2,7 @@ import Harness
 
 /// The cache's memory and disk halves, beside a dictionary, YYCache's design, SQLite, files and RocksDB.
 func cacheSuite(_ bench: Bench) throws {
+  try memoryCacheWorkloads(bench)
   try bench.withFolder("hits") { try diskHits(bench, $0) }
   try bench.withFolder("sets") { try diskSets(bench, $0) }
   try bench.withFolder("thousand") { try thousandOperations(bench, $0) }
