@@ -27,7 +27,7 @@ public final class Bench {
       rounds: 25...101, workloadTime: 20_000_000_000, sliceTime: 8_000_000, isQuick: false)
     /// For a look: less than a minute for all suites.
     public static let quick = Effort(
-      rounds: 7...41, workloadTime: 600_000_000, sliceTime: 1_500_000, isQuick: true)
+      rounds: 7...41, workloadTime: 400_000_000, sliceTime: 1_500_000, isQuick: true)
   }
 
   /// How much effort to make.

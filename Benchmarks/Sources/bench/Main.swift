@@ -28,7 +28,10 @@ struct Main {
     for suite in arguments.suites {
       bench.suite = suite.name
       print("\n\(suite.name)")
+      let (wall, cpu) = (Clock.wall.now, Clock.process.now)
       try suite.run(bench)
+      let seconds = { (clock: Clock, begin: UInt64) in (Double(clock.now - begin) / 1e9).short }
+      print("  in \(seconds(.wall, wall)) s, \(seconds(.process, cpu)) s of CPU time")
     }
     let report = Report(machine: machine, rows: bench.rows)
     let missed = report.rows.filter { $0.met == false }

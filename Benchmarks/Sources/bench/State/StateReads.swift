@@ -93,16 +93,18 @@ private func merges(
 /// The same lists again and again, nothing changed meanwhile: what the memo is for.
 func rememberedReads(_ bench: Bench, _ records: StateRecords) throws {
   var random = Random(seed: 52)
-  let store = try Store.open(at: records.store.path + "/../remembering", state: StateOptions(memoLimit: 512))
+  let store = try Store.open(at: records.store.path + "/../remembering", state: StateOptions(memoLimit: 8192))
   try store.write { transaction in
     for index in records.keys.indices {
       try store.state.replace(records.keys[index], with: StateRecords.fields(index), in: &transaction)
     }
   }
+  let order = records.keys.indices.shuffled(using: &random)
   for size in [3, 8, 64] {
-    let lists = 64
+    // All of the ten thousand records are in one of the lists.
+    let lists = records.keys.count / size
     let groups = KeyGroups(
-      records, (0..<lists).map { _ in random.distinct(size, below: records.keys.count) })
+      records, (0..<lists).map { Array(order[$0 * size..<($0 + 1) * size]) })
     var workload = Workload.hotReading("merged again, unchanged, \(size) keys, 10k", upTo: 1 << 16)
     workload.comparesSums = false
     try bench.compare(
