@@ -71,8 +71,7 @@ extension Slice {
   ///   - step: How many elements an operation takes.
   /// - Returns: The places of its elements.
   func range(in count: Int, by step: Int = 1) -> Range<Int> {
-    let length = operations * step
-    let first = count == length ? 0 : start * step % (count - length + 1) / step * step
-    return first..<first + length
+    let first = start % (count / step - operations + 1)
+    return first * step..<(first + operations) * step
   }
 }
