@@ -81,8 +81,8 @@ func arrayScans(_ bench: Bench, _ folder: WorkFolder) throws {
           var sum: UInt64 = 0
           for operation in 0..<slice.operations {
             sum &+= try store.state.withMerged(keys[operation % keys.count]) { fields in
-              let isFollowed = try fields.bool("isFollowed")
-              return UInt64(try fields.int("commentCount") ?? 0) &+ (isFollowed == true ? 1 : 0)
+              let isHidden = try fields.bool("isHidden")
+              return UInt64(try fields.int("commentCount") ?? 0) &+ (isHidden == true ? 1 : 0)
             }
           }
           return sum
