@@ -29,23 +29,29 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
     .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: strict),
+    .target(name: "LMDBFile", swiftSettings: strict),
     .target(name: "Holdfast", dependencies: ["LMDB"], swiftSettings: strict),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .target(
       name: "Networking", dependencies: ["LMDB", .target(name: "CCurl", condition: .when(platforms: [.linux]))],
       swiftSettings: strict),
     .target(name: "HoldfastHTTP", dependencies: ["Holdfast", "Networking"], swiftSettings: strict),
-    .executableTarget(name: "kvdump", dependencies: ["LMDB", "Holdfast"], path: "tools/kvdump", swiftSettings: strict),
+    .executableTarget(
+      name: "kvdump", dependencies: ["LMDB", "LMDBFile", "Holdfast"], path: "tools/kvdump", swiftSettings: strict),
     .executableTarget(
       name: "offline-comments", dependencies: ["Holdfast", "HoldfastHTTP"], path: "tools/offline-comments",
       exclude: ["run", "make-comments", "comments.jsonl"], swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: policy),
     .testTarget(name: "HoldfastTests", dependencies: ["Holdfast", "LMDB", "TestSupport"], swiftSettings: policy),
+    .testTarget(name: "HoldfastCacheTests", dependencies: ["Holdfast", "LMDB", "TestSupport"], swiftSettings: policy),
     .testTarget(
       name: "HoldfastHTTPTests", dependencies: ["Holdfast", "HoldfastHTTP", "LMDB", "Networking", "TestSupport"],
       swiftSettings: policy),
     .testTarget(
       name: "KVDumpTests", dependencies: ["Holdfast", "LMDB", "TestSupport", "kvdump", "offline-comments"],
+      swiftSettings: policy),
+    .testTarget(
+      name: "LMDBFileTests", dependencies: ["LMDBFile", "LMDB", "TestSupport"], exclude: ["Fixtures"],
       swiftSettings: policy),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"], swiftSettings: policy),
   ],

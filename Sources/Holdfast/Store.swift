@@ -25,9 +25,9 @@ public final class Store: Sendable {
 
   let environment: Environment
 
-  private init(_ environment: Environment, time: SystemTime) throws(StoreError) {
+  private init(_ environment: Environment, time: SystemTime, state options: StateOptions) throws(StoreError) {
     self.environment = environment
-    state = try StateStore(environment, time: time)
+    state = try StateStore(environment, time: time, options: options)
     outbox = try Outbox(environment, time: time)
   }
 
@@ -39,18 +39,23 @@ public final class Store: Sendable {
   /// - Parameters:
   ///   - path: A directory for this store alone; it is made if it is missing, its parent is not.
   ///   - isReadOnly: Opens an existing store without changing it.
+  ///   - options: How the state is read and observed.
   /// - Returns: The open store. It closes when the last reference goes away.
   /// - Throws: A `StoreError` whose sentence names the path: `notFound`, `notADirectory`, `accessDenied`,
   ///   `notADatabase`, `unsupportedVersion`, `damaged`, `diskFull` or `io`.
-  public static func open(at path: String, isReadOnly: Bool = false) throws(StoreError) -> Store {
-    try open(at: path, isReadOnly: isReadOnly, time: .real)
+  public static func open(at path: String, isReadOnly: Bool = false, state options: StateOptions = StateOptions())
+    throws(StoreError) -> Store
+  {
+    try open(at: path, isReadOnly: isReadOnly, state: options, time: .real)
   }
 
-  static func open(at path: String, isReadOnly: Bool = false, time: SystemTime) throws(StoreError) -> Store {
+  static func open(
+    at path: String, isReadOnly: Bool = false, state stateOptions: StateOptions = StateOptions(), time: SystemTime
+  ) throws(StoreError) -> Store {
     let environment = try Environment.open(
       at: path, databases: StateStore.databases + Outbox.databases,
       options: Environment.Options(mode: isReadOnly ? .readOnly : .createIfMissing))
-    return try Store(environment, time: time)
+    return try Store(environment, time: time, state: stateOptions)
   }
 
   /// Runs `body` on one snapshot of state and outbox.

@@ -18,7 +18,8 @@ package struct File: ~Copyable, Sendable {
     let inode: UInt64
   }
 
-  let descriptor: Int32
+  /// What the system knows the file by, for as long as this is alive.
+  package let descriptor: Int32
   let path: String
 
   /// How a file is opened.

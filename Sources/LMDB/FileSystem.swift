@@ -73,9 +73,14 @@ package enum FileSystem {
 
   /// Whether the file system of a path has less than a megabyte left for this process.
   package static func isFull(_ path: String) -> Bool {
+    availableBytes(path).map { $0 < 1 << 20 } ?? false
+  }
+
+  /// How many bytes this process may still write to the file system of a path; `nil` if the system does not tell.
+  package static func availableBytes(_ path: String) -> Int? {
     var status = statvfs()
-    guard unsafe statvfs(path, &status) == 0 else { return false }
-    return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
+    guard unsafe statvfs(path, &status) == 0 else { return nil }
+    return Int(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
   }
 
   /// The directory that holds what a path names.

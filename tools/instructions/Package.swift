@@ -8,7 +8,12 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "Holdfast", path: "../..")],
   targets: [
-    .executableTarget(name: "instructions", dependencies: [.product(name: "LMDB", package: "Holdfast")])
+    .executableTarget(
+      name: "instructions",
+      dependencies: [.product(name: "LMDB", package: "Holdfast"), .product(name: "Holdfast", package: "Holdfast")]),
+    .executableTarget(
+      name: "inline-threshold",
+      dependencies: [.product(name: "LMDB", package: "Holdfast"), .product(name: "Holdfast", package: "Holdfast")]),
   ],
   swiftLanguageModes: [.v6]
 )

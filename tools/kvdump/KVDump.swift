@@ -1,50 +1,59 @@
 import Foundation
+import LMDBFile
 
 /// The command-line tool: `kvdump COMMAND PATH [ARGUMENTS]`.
 @main
 enum KVDump {
-  private static let help = """
-    Usage: kvdump COMMAND PATH [ARGUMENTS]
-
-    Shows what is in a store, without changing it. PATH is the directory that holds data.mdb.
-
-      info PATH                        sizes, pages and readers of the environment
-      ls PATH                          its databases, and how large each is
-      outbox list PATH [--limit N]     requests that wait to be sent, and those that were given up
-      state get PATH KEY...            the records of the keys (type:id), merged: a later key wins
-      help                             this text
-
-    Data goes to standard output, everything else to standard error.
-    Exit codes: 0 done, 1 no such record, 64 wrong usage, 65 damaged data, 66 no such file, 69 not a store,
-    74 input or output failed, 75 busy, 77 not allowed.
-    """
+  /// All commands, in the order of the help.
+  static let commands: [any Command.Type] = [
+    InfoCommand.self, ListCommand.self, CatCommand.self, GetCommand.self, DumpCommand.self, VerifyCommand.self,
+    OutboxListCommand.self, StateGetCommand.self, HelpCommand.self,
+  ]
 
   static func main() {
-    var output = Output()
+    Interrupt.install()
+    let words = Array(CommandLine.arguments.dropFirst())
     do throws(Failure) {
-      try run(Array(CommandLine.arguments.dropFirst()), &output)
-      try output.flush()
+      try run(words)
     } catch {
-      FileHandle.standardError.write(Data("kvdump: \(error.message)\n".utf8))
+      if words.contains("--json-errors") {
+        writeError("{\"error\":\(JSONText.quoted(error.message)),\"code\":\(error.exitCode)}\n")
+      } else if !error.message.isEmpty {
+        writeError("kvdump: \(error.message)\n")
+      }
       exit(error.exitCode)
     }
   }
 
-  private static func run(_ words: [String], _ output: inout Output) throws(Failure) {
-    var arguments = Arguments(words)
-    let command = arguments.next()
-    switch command {
-    case "info": try InfoCommand(&arguments).run(&output)
-    case "ls": try ListCommand(&arguments).run(&output)
-    case "outbox":
-      try arguments.expect("list", of: "outbox")
-      try OutboxListCommand(&arguments).run(&output)
-    case "state":
-      try arguments.expect("get", of: "state")
-      try StateGetCommand(&arguments).run(&output)
-    case "help", "--help", "-h": output.line(help)
-    case nil: throw Failure(.usage, "say what to do, such as `kvdump info PATH`; `kvdump help` lists the commands")
-    case let other?: throw Failure(.usage, "there is no command \(printable(other)); `kvdump help` lists them")
+  private static func run(_ words: [String]) throws(Failure) {
+    guard let first = words.first else {
+      throw Failure(.usage, "say what to do, such as `kvdump info PATH`; `kvdump help` lists the commands")
     }
+    if ["--help", "-h"].contains(first) { return try HelpCommand.show(nil) }
+    if ["--version", "-V"].contains(first) { return try HelpCommand.showVersion() }
+    let (command, rest) = try find(words)
+    if rest.contains("--help") { return try HelpCommand.show(command) }
+    var arguments = try Arguments(rest, for: command.help)
+    let context = Context(arguments)
+    let run = try command.init(&arguments)
+    try arguments.end()
+    try run.run(context)
+    try context.output.flush()
+  }
+
+  /// The command that the first word names, or the first two.
+  static func find(_ words: [String]) throws(Failure) -> (any Command.Type, [String]) {
+    let first = words[0] == "scan" ? "cat" : words[0]
+    if let command = commands.first(where: { $0.help.name == first }) { return (command, Array(words.dropFirst())) }
+    let group = commands.map { $0.help.name }.filter { $0.hasPrefix(first + " ") }
+    guard !group.isEmpty else {
+      throw Failure(.usage, "there is no command \(printable(first)); `kvdump help` lists them")
+    }
+    guard words.count > 1, let command = commands.first(where: { $0.help.name == "\(first) \(words[1])" }) else {
+      throw Failure(
+        .usage,
+        "`\(first)` is followed by \(group.map { "`\($0.dropFirst(first.count + 1))`" }.joined(separator: ", "))")
+    }
+    return (command, Array(words.dropFirst(2)))
   }
 }

@@ -32,6 +32,23 @@ public struct FieldChanges: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
   }
 
+  /// Whether nothing is set and nothing removed.
+  var isEmpty: Bool { values.isEmpty && removals.isEmpty }
+
+  /// The names of all fields that are set or removed, in byte order.
+  var names: [String] {
+    let names = values.map(\.name)
+    return removals.isEmpty ? names : (names + removals).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// Leaves some fields alone.
+  mutating func forget(_ names: [String]) {
+    for name in names {
+      values[name] = nil
+      removals.removeAll { $0.utf8.elementsEqual(name.utf8) }
+    }
+  }
+
   /// Applies the changes to a map.
   func apply(to fields: inout FieldMap) {
     for name in removals { fields[name] = nil }

@@ -58,9 +58,26 @@ public struct FieldMap: Sendable, Hashable {
   public mutating func merge(_ other: FieldMap) {
     if isEmpty {
       self = other
-    } else {
+    } else if other.count <= 2 {
       for field in other { self[field.name] = field.value }
+    } else {
+      fields = Self.merged(fields[...], other.fields[...])
     }
+  }
+
+  private static func merged(_ old: ArraySlice<Field>, _ new: ArraySlice<Field>) -> [Field] {
+    var result: [Field] = []
+    result.reserveCapacity(old.count + new.count)
+    var old = old
+    for field in new {
+      while let first = old.first, first.name.utf8.lexicographicallyPrecedes(field.name.utf8) {
+        result.append(first)
+        old.removeFirst()
+      }
+      if let first = old.first, first.name.utf8.elementsEqual(field.name.utf8) { old.removeFirst() }
+      result.append(field)
+    }
+    return result + old
   }
 
   private func position(of name: String) -> (index: Int, isFound: Bool) {

@@ -16,7 +16,7 @@ enum FieldTable {
   /// How deep arrays and maps may nest; bounds the stack when a hostile record is read.
   static let depthLimit = 64
 
-  private enum Tag: UInt8 {
+  enum Tag: UInt8 {
     case null, bool, int, double, string, bytes, date, array, map
   }
 
@@ -131,12 +131,10 @@ enum FieldTable {
   }
 
   /// A value, and how many bytes it takes outside its entry.
-  private static func decodeValue(
+  static func decodeValue(
     _ table: Span<UInt8>, entry: Int, depth: Int
   ) throws(Malformed) -> (FieldValue, length: Int) {
-    guard let tag = Tag(rawValue: try table.load(UInt8.self, at: entry + 6)) else {
-      throw Malformed("a value in it has an unknown type")
-    }
+    let tag = try tag(table, entry)
     let bits = try table.load(UInt64.self, at: entry + 8)
     switch tag {
     case .null: return (.null, 0)
@@ -153,5 +151,12 @@ enum FieldTable {
     case .map: return (.map(try decode(bytes, depth: depth + 1)), bytes.count)
     default: return (.bytes([UInt8](copying: bytes)), bytes.count)
     }
+  }
+
+  static func tag(_ table: Span<UInt8>, _ entry: Int) throws(Malformed) -> Tag {
+    guard let tag = Tag(rawValue: try table.load(UInt8.self, at: entry + 6)) else {
+      throw Malformed("a value in it has an unknown type")
+    }
+    return tag
   }
 }

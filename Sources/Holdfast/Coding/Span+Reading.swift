@@ -5,27 +5,27 @@ struct Malformed: Error {
   let reason: String
 
   init(_ reason: String) { self.reason = reason }
+
+  static let endsEarly = Malformed("it ends early")
 }
 
 extension Span<UInt8> {
   /// A little-endian number at any offset.
-  func load<T: FixedWidthInteger>(_ type: T.Type, at offset: Int) throws(Malformed) -> T {
-    let width = T.bitWidth / 8
-    guard offset >= 0, offset <= count - width else { throw Malformed("it ends early") }
-    var value: T = 0
-    for index in 0..<width { value |= T(truncatingIfNeeded: self[offset + index]) << (8 * index) }
+  @inline(__always)
+  func load<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, at offset: Int) throws(Malformed) -> T {
+    guard let value = littleEndian(type, at: offset) else { throw Malformed.endsEarly }
     return value
   }
 
   /// A big-endian number at any offset, as in keys.
-  func loadBigEndian<T: FixedWidthInteger>(_ type: T.Type, at offset: Int) throws(Malformed) -> T {
+  func loadBigEndian<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, at offset: Int) throws(Malformed) -> T {
     try load(type, at: offset).byteSwapped
   }
 
   /// A part of the bytes.
   @_lifetime(copy self)
   func slice(_ offset: Int, _ length: Int) throws(Malformed) -> Span<UInt8> {
-    guard offset >= 0, length >= 0, offset <= count - length else { throw Malformed("it ends early") }
+    guard offset >= 0, length >= 0, offset <= count - length else { throw Malformed.endsEarly }
     return extracting(offset..<offset + length)
   }
 

@@ -33,6 +33,7 @@ extension Outbox {
     try transaction.remove(entry.id.key, in: entries)
     try transaction.remove(entry.id.key, in: states)
     try transaction.remove(laneKey(entry.lane, entry.id), in: lanes)
+    try layers.end(entry.id.rawValue, isDelivered: ending == .delivered, at: now, in: &transaction)
     if case .dead(let reason) = ending {
       let letter = DeadEntry(
         entry: entry, reason: reason.cut(toBytes: 1000), attempts: Int(state.attempts), diedAt: now)

@@ -10,7 +10,7 @@ public import LMDB
 public struct Outbox: Sendable {
   static let databases = [
     "outbox.entry", "outbox.state", "outbox.due", "outbox.lane", "outbox.run", "outbox.dead", "outbox.attachment",
-    "outbox.log", "outbox.meta",
+    "outbox.log", "outbox.cursor", "outbox.ack", "outbox.meta",
   ]
 
   let environment: Environment
@@ -34,7 +34,11 @@ public struct Outbox: Sendable {
   let attachments: Database
   /// Everything that happens, in order.
   let journal: Journal
+  /// Who follows the journal, and how far.
+  let cursors: ReplayCursorTable
   let meta: MetaTable
+  /// What the user sees of entries in flight.
+  let layers: OptimisticLayers
 
   init(_ environment: Environment, time: SystemTime) throws(StoreError) {
     self.environment = environment
@@ -48,7 +52,10 @@ public struct Outbox: Sendable {
     dead = try environment.database("outbox.dead")
     attachments = try environment.database("outbox.attachment")
     journal = Journal(rows: try environment.database("outbox.log"))
+    cursors = ReplayCursorTable(
+      rows: try environment.database("outbox.cursor"), acknowledgements: try environment.database("outbox.ack"))
     meta = MetaTable(try environment.database("outbox.meta"))
+    layers = try OptimisticLayers(environment)
   }
 
   /// Writes a file that a request will carry, before the transaction that enqueues it.
@@ -94,6 +101,7 @@ public struct Outbox: Sendable {
     for attachment in request.attachments {
       try transaction.set(id.key, forKey: attachment.id.bytes, in: attachments)
     }
+    try layers.add(request.optimistic, for: id.rawValue, request.optimisticPolicy, in: &transaction)
     try journal.append(.enqueued, id, at: now, in: &transaction)
     transaction.afterCommit { [wakeUp, staged = request.attachments] in
       for attachment in staged { attachment.commit() }

@@ -16,6 +16,11 @@ public struct OutboxRequest: Sendable {
   /// everything that needs them waits. `nil` stands for those that the sender uses for whatever names none. The
   /// credentials themselves are never stored.
   public var credentials: String?
+  /// What the user is to see in the meantime: changes that lie over the records until the request is settled. They are
+  /// dropped when it fails, each request's on its own and in any order.
+  public var optimistic: [StateKey: FieldChanges] = [:]
+  /// What becomes of them when the request is delivered.
+  public var optimisticPolicy: OptimisticPolicy = .fold
 
   /// The longest kind, lane or other name in bytes.
   public static let nameLimit = 1000
@@ -29,10 +34,15 @@ public struct OutboxRequest: Sendable {
   ///   - lane: The lane whose order it keeps.
   ///   - payload: At most ``payloadLimit`` bytes.
   ///   - attachments: Files that go with it, from ``Outbox/stage(_:name:mediaType:)``.
-  public init(kind: String, lane: String, payload: [UInt8], attachments: [StagedAttachment] = []) {
+  ///   - optimistic: What the user is to see until the request is settled.
+  public init(
+    kind: String, lane: String, payload: [UInt8], attachments: [StagedAttachment] = [],
+    optimistic: [StateKey: FieldChanges] = [:]
+  ) {
     self.kind = kind
     self.lane = lane
     self.payload = payload
     self.attachments = attachments
+    self.optimistic = optimistic
   }
 }

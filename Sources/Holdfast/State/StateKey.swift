@@ -3,12 +3,27 @@ import LMDB
 /// Names one record of the state: a type and an id, such as `post` and `42`.
 ///
 /// Stored under the UTF-8 bytes `type:id`. Equality is by bytes, as on disk, not by Unicode equivalence. A key that
-/// cannot be stored is reported by the call that uses it, as `invalidKey`.
+/// cannot be stored is reported by the call that uses it, as `invalidKey`. Keep the keys of a list that is read often:
+/// making one from two strings costs about as much as reading a record in memory.
 public struct StateKey: Sendable, Hashable {
+  /// Whether a key can be stored, and how; found out when it is made.
+  enum Form: UInt8 {
+    case plain, hashed, emptyType, colonInType, nulInType, emptyID, tooLong
+  }
+
+  /// `type:id`, as contiguous UTF-8.
+  let text: String
+  private let typeLength: Int
+  let form: Form
+  /// Whether the id is that of an object in this process.
+  let isOfInstance: Bool
+
   /// What kind of thing the record is about; not empty, without `:` and NUL.
-  public let type: String
+  public var type: String { String(Substring(text.utf8.prefix(typeLength))) }
   /// Which thing of that kind; not empty, any text.
-  public let id: String
+  public var id: String { String(Substring(idBytes)) }
+
+  var idBytes: Substring.UTF8View { text.utf8.dropFirst(typeLength + 1) }
 
   /// Makes a key.
   ///
@@ -16,25 +31,62 @@ public struct StateKey: Sendable, Hashable {
   ///   - type: What kind of thing; not empty, without `:` and NUL.
   ///   - id: Which one; not empty.
   public init(type: String, id: String) {
-    self.type = type
-    self.id = id
+    self.init(type, id, isOfInstance: false)
+  }
+
+  /// Makes a key for what concerns one object of this process, such as the card on the screen rather than its content.
+  ///
+  /// It names a record of the session; a durable one is refused, since an id of this process means nothing to the next.
+  ///
+  /// - Parameters:
+  ///   - type: What kind of thing; not empty, without `:` and NUL.
+  ///   - instance: Which object.
+  public init(type: String, instance: InstanceID) {
+    self.init(type, instance.text, isOfInstance: true)
+  }
+
+  private init(_ type: String, _ id: String, isOfInstance: Bool) {
+    var text = type
+    text.append(":")
+    text.append(id)
+    self.init(text: text, typeLength: type.utf8.count, isOfInstance: isOfInstance)
+  }
+
+  private init(text: String, typeLength: Int, isOfInstance: Bool = false) {
+    var text = text
+    text.makeContiguousUTF8()
+    self.text = text
+    self.typeLength = typeLength
+    self.isOfInstance = isOfInstance
+    form = Self.form(of: text, typeLength: typeLength)
   }
 
   /// Whether both name the same record.
   public static func == (lhs: StateKey, rhs: StateKey) -> Bool {
-    lhs.type.utf8.elementsEqual(rhs.type.utf8) && lhs.id.utf8.elementsEqual(rhs.id.utf8)
+    lhs.typeLength == rhs.typeLength && lhs.text.hasSameBytes(as: rhs.text)
   }
 
-  /// Feeds type and id to a hasher.
+  /// Feeds the text to a hasher.
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(Array(type.utf8))
-    hasher.combine(Array(id.utf8))
+    // Equal bytes have equal hashes; the other direction is not needed.
+    hasher.combine(text)
+  }
+
+  private static func form(of text: String, typeLength: Int) -> Form {
+    let length = text.utf8.count
+    if typeLength == 0 { return .emptyType }
+    for byte in text.utf8.prefix(typeLength) {
+      if byte == UInt8(ascii: ":") { return .colonInType }
+      if byte == 0 { return .nulInType }
+    }
+    if length <= typeLength + 1 { return .emptyID }
+    return length <= plainLimit ? .plain : length <= limit ? .hashed : .tooLong
   }
 }
 
-extension StateKey: CustomStringConvertible, ExpressibleByStringLiteral {
+extension StateKey: CustomStringConvertible, ExpressibleByStringInterpolation {
   /// The key as it is stored: `type:id`.
-  public var description: String { "\(type):\(id)" }
+  public var description: String { text }
 
   /// Splits a text at its first `:`.
   ///
@@ -43,53 +95,12 @@ extension StateKey: CustomStringConvertible, ExpressibleByStringLiteral {
   public init(_ text: String) {
     let bytes = text.utf8
     if let colon = bytes.firstIndex(of: UInt8(ascii: ":")) {
-      self.init(type: String(text[..<colon]), id: String(text[bytes.index(after: colon)...]))
+      self.init(text: text, typeLength: bytes.distance(from: bytes.startIndex, to: colon))
     } else {
-      self.init(type: "", id: text)
+      self.init(text: ":" + text, typeLength: 0)
     }
   }
 
-  /// Splits a literal at its first `:`.
+  /// Splits a literal at its first `:`; `"post:\(id)"` is one too.
   public init(stringLiteral value: String) { self.init(value) }
-}
-
-extension StateKey {
-  /// The longest key that is stored as it is; a longer one becomes its start and a hash, one byte longer than this.
-  static let plainLimit = 510
-  /// The longest `type:id` in bytes.
-  static let limit = 65_535
-
-  /// The bytes `type:id`.
-  var fullBytes: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(type.utf8.count + 1 + id.utf8.count)
-    bytes += type.utf8
-    bytes.append(UInt8(ascii: ":"))
-    bytes += id.utf8
-    return bytes
-  }
-
-  /// The key of the record in its database: ``fullBytes``, or for a long key its first 495 bytes and their hash.
-  func storedBytes() throws(StoreError) -> [UInt8] {
-    if let reason = flaw { throw StoreError(.invalidKey, "The state key \"\(excerpt)\" cannot be used: \(reason).") }
-    let bytes = fullBytes
-    guard bytes.count > Self.plainLimit else { return bytes }
-    return bytes[..<495] + SipHash.hash128(bytes)
-  }
-
-  private var flaw: String? {
-    if type.isEmpty { return "its type is empty; write `type:id`" }
-    if type.utf8.contains(UInt8(ascii: ":")) { return "its type holds a colon; move it to the id" }
-    if type.utf8.contains(0) { return "its type holds a NUL; remove it" }
-    if id.isEmpty { return "its id is empty; give it one" }
-    if type.utf8.count + 1 + id.utf8.count > Self.limit {
-      return "it is longer than \(Self.limit) bytes; use a hash of the id"
-    }
-    return nil
-  }
-
-  private var excerpt: String {
-    let text = type.isEmpty ? id : description
-    return text.count > 80 ? text.prefix(80) + "…" : text
-  }
 }

@@ -1,64 +1,136 @@
 import LMDB
 
-/// One record of the state, and its binary form.
+/// One record of the state, in memory.
+struct StateRecord {
+  /// The stamp of the update that wrote the fields; 0 if there has been none.
+  var stamp: UInt64 = 0
+  /// The time of that update, in milliseconds since 1970.
+  var updatedAt: Int64 = 0
+  /// When the fields end, in milliseconds since 1970; 0 for never.
+  var expiresAt: Int64 = 0
+  /// Whether requests in flight have layers over the fields.
+  var isLayered = false
+  var fields = FieldMap()
+  /// Whether it stands in for one that cannot be read, and is about to be removed.
+  var isUnreadable = false
+
+  /// Whether there is more than a stub that leads to layers.
+  var isPresent: Bool { !fields.isEmpty || isUnreadable }
+  /// Whether nothing is left to keep.
+  var isVacant: Bool { fields.isEmpty && !isLayered }
+
+  /// Drops fields whose time is over.
+  mutating func expire(at now: Int64) {
+    guard StateExpiry.isOver(expiresAt, at: now) else { return }
+    fields = FieldMap()
+    expiresAt = 0
+  }
+}
+
+/// What is around the fields of a record on disk.
 ///
 /// ```
-/// u8   format, 1            u8   flags, 0           u16  length of the key below
+/// u8   format, 1            u8   flags: 1 = there are layers        u16  length of the key below
 /// u64  stamp of the update that wrote it
 /// i64  time of that update, in milliseconds since 1970
 /// i64  time of expiry in milliseconds since 1970, or 0 for never
 /// the full key, if it is too long for the database's key
 /// the fields, as a FieldTable
+/// u64  Checksum of everything before
 /// ```
-struct StateRecord {
-  var stamp: UInt64
-  var updatedAt: Int64
-  var expiresAt: Int64 = 0
-  var fields: FieldMap
-
+struct RecordHeader {
   private static let format: UInt8 = 1
-  private static let headerLength = 28
+  private static let length = 28
+  private static let layeredFlag: UInt8 = 1
 
-  func encoded(for key: StateKey) throws(StoreError) -> [UInt8] {
-    let full = key.fullBytes
-    let longKey = full.count > StateKey.plainLimit ? full : []
-    var writer = ByteWriter()
-    writer.append(Self.format)
-    writer.append(UInt8(0))
-    writer.append(UInt16(longKey.count))
-    writer.append(stamp)
-    writer.append(updatedAt)
-    writer.append(expiresAt)
-    writer.append(bytes: longKey)
-    try FieldTable.append(fields, to: &writer)
-    return writer.bytes
+  let isLayered: Bool
+  let keyLength: Int
+  let stamp: UInt64
+  let updatedAt: Int64
+  let expiresAt: Int64
+
+  init(_ bytes: Span<UInt8>) throws(Malformed) {
+    guard bytes.count >= Self.length + Checksum.length else { throw Malformed.endsEarly }
+    guard try bytes.load(UInt8.self, at: 0) == Self.format else { throw Malformed("its format is unknown") }
+    let flags = try bytes.load(UInt8.self, at: 1)
+    guard flags & ~Self.layeredFlag == 0 else { throw Malformed("it has unknown flags") }
+    isLayered = flags & Self.layeredFlag != 0
+    keyLength = Int(try bytes.load(UInt16.self, at: 2))
+    stamp = try bytes.load(UInt64.self, at: 4)
+    updatedAt = try bytes.load(Int64.self, at: 12)
+    expiresAt = try bytes.load(Int64.self, at: 20)
+    guard bytes.count >= Self.length + keyLength + Checksum.length else { throw Malformed.endsEarly }
   }
 
-  /// Decodes a record, and checks that it is the one of `key` and not of a long key with the same hash.
-  init(decoding bytes: Span<UInt8>, for key: StateKey) throws(StoreError) {
-    do throws(Malformed) {
-      guard try bytes.load(UInt8.self, at: 0) == Self.format else { throw Malformed("its format is unknown") }
-      let keyLength = Int(try bytes.load(UInt16.self, at: 2))
-      let longKey = try bytes.slice(Self.headerLength, keyLength)
-      let full = key.fullBytes
-      guard full.count > StateKey.plainLimit ? longKey.elementsEqual(full.span) : keyLength == 0 else {
+  /// Reads the header, and checks that the record is as it was written, and that of `key` and not of a long key with
+  /// the same hash.
+  init(_ bytes: Span<UInt8>, of key: StateKey) throws(Malformed) {
+    try self.init(bytes)
+    let end = bytes.count - Checksum.length
+    guard try bytes.load(UInt64.self, at: end) == Checksum.of(bytes.extracting(0..<end)) else {
+      throw Malformed("its checksum is wrong")
+    }
+    if key.form == .plain {
+      guard keyLength == 0 else { throw Malformed("it claims another key") }
+    } else {
+      let longKey = try self.key(in: bytes)
+      guard key.text.withBytes({ $0.elementsEqual(longKey) }) else {
         throw Malformed("it belongs to another key with the same hash")
       }
-      stamp = try bytes.load(UInt64.self, at: 4)
-      updatedAt = try bytes.load(Int64.self, at: 12)
-      expiresAt = try bytes.load(Int64.self, at: 20)
-      let start = Self.headerLength + keyLength
-      fields = try FieldTable.decode(bytes.slice(start, bytes.count - start))
-    } catch {
-      throw StoreError(
-        .corruptRecord,
-        "The state record \(key) cannot be read: \(error.reason); remove it, other records are not affected.")
     }
   }
 
-  init(stamp: UInt64, updatedAt: Int64, fields: FieldMap) {
-    self.stamp = stamp
-    self.updatedAt = updatedAt
-    self.fields = fields
+  /// The full key in a record that has one.
+  @_lifetime(copy bytes)
+  func key(in bytes: Span<UInt8>) throws(Malformed) -> Span<UInt8> { try bytes.slice(Self.length, keyLength) }
+
+  /// The fields in a record.
+  @_lifetime(copy bytes)
+  static func table(of bytes: Span<UInt8>) throws(Malformed) -> Span<UInt8> {
+    let offset = length + Int(try bytes.load(UInt16.self, at: 2))
+    return try bytes.slice(offset, bytes.count - offset - Checksum.length)
+  }
+}
+
+extension StateRecord {
+  func encoded(for key: StateKey) throws(StoreError) -> [UInt8] {
+    let isHashed = key.form == .hashed
+    var writer = ByteWriter()
+    writer.append(UInt8(1))
+    writer.append(UInt8(isLayered ? 1 : 0))
+    writer.append(UInt16(isHashed ? key.text.utf8.count : 0))
+    writer.append(stamp)
+    writer.append(updatedAt)
+    writer.append(expiresAt)
+    if isHashed { writer.append(text: key.text) }
+    try FieldTable.append(fields, to: &writer)
+    writer.append(Checksum.of(writer.bytes.span))
+    return writer.bytes
+  }
+
+  init(decoding bytes: Span<UInt8>, of key: StateKey) throws(Malformed) {
+    let header = try RecordHeader(bytes, of: key)
+    stamp = header.stamp
+    updatedAt = header.updatedAt
+    expiresAt = header.expiresAt
+    isLayered = header.isLayered
+    fields = try FieldTable.decode(RecordHeader.table(of: bytes))
+  }
+}
+
+extension StateKey {
+  /// The key of a row of records, from its key in the database and its value.
+  init(stored: Span<UInt8>, record: Span<UInt8>) throws(Malformed) {
+    let header = try RecordHeader(record)
+    self.init(try header.keyLength == 0 ? stored.text() : header.key(in: record).text())
+    let isRight = form == (header.keyLength == 0 ? .plain : .hashed) && storedBytes.span.elementsEqual(stored)
+    guard isRight else { throw Malformed("it claims another key") }
+  }
+
+  /// The error for a record of this key that cannot be read.
+  func unreadable(_ error: Malformed) -> StoreError {
+    StoreError(
+      .corruptRecord,
+      "The state record \(self) cannot be read: \(error.reason); remove it, other records are not affected.")
   }
 }

@@ -2,6 +2,7 @@
 //
 // instructions <mode> <operations> <directory>
 
+import Holdfast
 import LMDB
 
 let mode = CommandLine.arguments[1]
@@ -87,6 +88,13 @@ func run(_ mode: String, _ operations: Int, _ environment: Environment, _ a: Dat
       }
       return sum
     }
+  case "hit":
+    let cache = try DiskCache.open(at: "\(environment.path)/cache")
+    let keys = (0..<10_000).map { "thumbnail:\($0)" }
+    let value = [UInt8](repeating: 7, count: 100)
+    try cache.setValues(keys.map { ($0, value) })
+    for key in keys { sum += try cache.value(forKey: key)?.count ?? 0 }
+    for _ in 0..<operations { sum += try cache.value(forKey: keys[Int(numbers.next())])?.count ?? 0 }
   case "put":
     for part in 0..<operations / 1000 {
       try environment.write { t in

@@ -1,0 +1,93 @@
+extension DiskCache {
+  /// The value stored under a key, decoded.
+  ///
+  /// It is decoded outside every lock and transaction. An entry that another codec wrote, or that cannot be decoded,
+  /// counts as missing; the latter is reported as an event and removed with the next write.
+  ///
+  /// - Parameters:
+  ///   - key: Any text, compared by its bytes.
+  ///   - codec: How it was stored.
+  /// - Returns: The value, or `nil`.
+  /// - Throws: As ``value(forKey:)``.
+  public func object<C: CacheCodec>(forKey key: String, as codec: C) throws -> C.Value? {
+    guard let (bytes, record) = try stored(key, as: codec.id) else { return nil }
+    do {
+      return try codec.decode(bytes)
+    } catch {
+      reportDamage(key, record.version)
+      return nil
+    }
+  }
+
+  /// The bytes of an entry that a codec wrote, and what is known of it.
+  func stored(_ key: String, as codec: CacheCodecID) throws -> (bytes: [UInt8], record: DiskCacheRecord)? {
+    var found: (bytes: [UInt8], record: DiskCacheRecord)?
+    try read(key) { record, value in
+      if record.codec == codec { found = ([UInt8](copying: value), record) }
+    }
+    return found
+  }
+
+  /// Encodes a value and stores it under a key, in place of what is there; `nil` removes the entry.
+  ///
+  /// - Parameters:
+  ///   - object: The value.
+  ///   - key: Any text.
+  ///   - codec: How to store it.
+  ///   - options: Expiry, cost, tags and the like.
+  /// - Returns: Whether it is there.
+  /// - Throws: What the codec throws, and then nothing has changed; otherwise as
+  ///   ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  @discardableResult
+  public func setObject<C: CacheCodec>(
+    _ object: C.Value?, forKey key: String, as codec: C, options: CacheEntryOptions = CacheEntryOptions()
+  ) throws -> CacheStoreResult {
+    guard let object else {
+      try removeObject(forKey: key)
+      return .stored
+    }
+    return try setValue(try codec.encode(object), forKey: key, codec: codec.id, options: options)
+  }
+
+  /// What is known of an entry, without its value.
+  public struct EntryInfo: Sendable, Hashable {
+    /// The length of the value in bytes.
+    public let length: Int
+    /// What it counts against ``Limits/costLimit``.
+    public let cost: Int
+    /// When it expires, in ms since 1970; `nil` is never.
+    public let expiresAt: Int64?
+    /// When it was last used, in ms since 1970, to about a minute.
+    public let lastUsedAt: Int64
+    /// When it was written, in ms since 1970.
+    public let writtenAt: Int64
+    /// Its tags.
+    public let tags: [String]
+    /// What was stored beside the value.
+    public let extendedData: [UInt8]
+    /// How long it stays when the cache is full.
+    public let priority: CachePriority
+    /// In which form it is stored.
+    public let codec: CacheCodecID
+    /// Whether it has a file of its own.
+    public let isFile: Bool
+  }
+
+  /// What is known of the entry of a key. Its use is not noted, and its value is not checked.
+  ///
+  /// - Parameter key: Any text.
+  /// - Returns: The facts; `nil` if there is no entry or it has expired.
+  /// - Throws: As ``value(forKey:)``.
+  public func info(forKey key: String) throws -> EntryInfo? {
+    var found: (DiskCacheRecord, DiskCacheExtra?)?
+    try withRecord(key) { _, record, bytes, _ in found = (record, try? DiskCacheExtra(record, in: bytes)) }
+    guard let (record, extra) = found else { return nil }
+    let lastUse = try environment.read { transaction in try tables.lastUse(of: record, in: transaction) }
+    return EntryInfo(
+      length: record.length, cost: Int(record.cost), expiresAt: record.expiresAt == 0 ? nil : record.expiresAt,
+      lastUsedAt: max(Int64(clamping: lastUse / 1000), touches.time(of: record.version) ?? 0),
+      writtenAt: Int64(clamping: record.version / 1000),
+      tags: (extra?.tags ?? []).map { String(decoding: $0, as: UTF8.self) }, extendedData: extra?.extendedData ?? [],
+      priority: record.priority, codec: record.codec, isFile: record.flags == .file)
+  }
+}

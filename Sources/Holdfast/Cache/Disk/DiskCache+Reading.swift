@@ -1,0 +1,232 @@
+import LMDB
+import Synchronization
+
+extension DiskCache {
+  /// The bytes stored under a key.
+  ///
+  /// Costs one walk down the tree and one copy; writes nothing. That the entry was used is noted in memory, and goes to
+  /// disk with later writes. The checksum is computed when this process reads the entry for the first time, and again
+  /// after it has read some ten thousand others.
+  ///
+  /// - Parameter key: Any text, compared by its bytes.
+  /// - Returns: The bytes; `nil` if there is no entry, it has expired, or it is damaged.
+  /// - Throws: `readersFull`, `closed`, `poisoned`, `damaged` if the file itself is broken, `io`.
+  public func value(forKey key: String) throws -> [UInt8]? {
+    var bytes: [UInt8]?
+    try read(key) { _, value in bytes = [UInt8](copying: value) }
+    return bytes
+  }
+
+  /// Runs `body` with the bytes stored under a key, without copying them where they lie in one piece.
+  ///
+  /// They are in the file's memory map, and a snapshot is held meanwhile: keep `body` short, and do not write to this
+  /// cache in it. A value of its own file, and one whose last bytes lie apart (some between 4 and 64 KiB), is copied.
+  ///
+  /// - Parameters:
+  ///   - key: Any text, compared by its bytes.
+  ///   - body: Gets the bytes.
+  /// - Returns: What `body` returns; `nil` if there is no entry, it has expired, or it is damaged.
+  /// - Throws: What `body` throws; otherwise as ``value(forKey:)``.
+  public func withValue<R>(forKey key: String, _ body: (Span<UInt8>) throws -> R) throws -> R? {
+    var result: R?
+    try read(key) { _, value in result = try body(value) }
+    return result
+  }
+
+  /// Whether there is an entry that has not expired. Its use is not noted.
+  ///
+  /// - Parameter key: Any text, compared by its bytes.
+  /// - Returns: Whether there is one; its bytes are not looked at.
+  /// - Throws: As ``value(forKey:)``.
+  public func containsObject(forKey key: String) throws -> Bool {
+    var isThere = false
+    try withRecord(key) { _, _, _, _ in isThere = true }
+    return isThere
+  }
+
+  /// The bytes under several keys, all from one snapshot.
+  ///
+  /// - Parameter keys: Any texts.
+  /// - Returns: What was found, by key.
+  /// - Throws: As ``value(forKey:)``.
+  public func values(forKeys keys: [String]) throws -> [String: [UInt8]] {
+    var values: [String: [UInt8]] = [:]
+    var rest: [(String, Outcome)] = []
+    try environment.read { transaction in
+      for key in keys {
+        let outcome = try find(key, in: transaction) { _, value in values[key] = [UInt8](copying: value) }
+        rest.append((key, outcome))
+      }
+    }
+    for (key, outcome) in rest { try finish(outcome, key) { _, value in values[key] = [UInt8](copying: value) } }
+    return values
+  }
+
+  /// Reads an entry and notes its use.
+  ///
+  /// Not generic over a result, and neither is what it calls: the engine is another module, to which a type that it does
+  /// not know costs thousands of instructions a read.
+  func read(_ key: String, _ body: (DiskCacheRecord, Span<UInt8>) throws -> Void) throws {
+    var outcome = Outcome.nothing
+    try environment.read { transaction in outcome = try find(key, in: transaction, body) }
+    try finish(outcome, key, body)
+  }
+
+  /// What a look into a snapshot leaves to do after it.
+  private enum Outcome {
+    case nothing
+    case copy(DiskCacheRecord, [UInt8])
+    case file(DiskCacheRecord, DiskCacheFileName)
+  }
+
+  private func find(
+    _ key: String, in transaction: borrowing ReadTransaction, _ body: (DiskCacheRecord, Span<UInt8>) throws -> Void
+  ) throws -> Outcome {
+    var outcome = Outcome.nothing
+    var isFound = false
+    try withRecord(key, in: transaction) { tree, record, bytes, tail in
+      guard note(record, bytes, tail, under: tree, key) else { return }
+      isFound = true
+      let value = bytes.extracting(record.valueOffset..<bytes.count)
+      switch record.flags {
+      case .file: outcome = .file(record, DiskCacheFileName(record, in: bytes))
+      case .split: outcome = .copy(record, Array(joining: value, tail))
+      default: try body(record, value)
+      }
+    }
+    if !isFound { touches.noteMiss(key.utf8.count) }
+    return outcome
+  }
+
+  private func finish(
+    _ outcome: Outcome, _ key: String, _ body: (DiskCacheRecord, Span<UInt8>) throws -> Void
+  ) throws {
+    switch outcome {
+    case .nothing: break
+    case .copy(let record, let bytes): try body(record, bytes.span)
+    case .file(let record, let file):
+      if let bytes = try contents(of: file, record, key) { try body(record, bytes.span) }
+    }
+  }
+
+  /// Runs `body` with the tree key, the record and the tail of an entry that has not expired, if there is one.
+  @inline(__always)
+  private func withRecord(
+    _ key: String, in transaction: borrowing ReadTransaction,
+    _ body: (Span<UInt8>, DiskCacheRecord, Span<UInt8>, Span<UInt8>) throws -> Void
+  ) throws {
+    try DiskCacheKey.with(key) { tree, full in
+      guard let bytes = try transaction.value(forKey: tree, in: tables.entries),
+        let record = try record(bytes, key, full, in: transaction)
+      else { return }
+      guard record.flags == .split else { return try body(tree, record, bytes, Span()) }
+      try withKeyBuffer { buffer in
+        buffer.append(tree)
+        buffer.append(0)
+        guard let tail = try transaction.value(forKey: buffer.bytes, in: tables.entries) else {
+          return reportDamage(key, record.version)
+        }
+        try body(tree, record, bytes, tail)
+      }
+    }
+  }
+
+  /// As ``withRecord(_:in:_:)``, in a snapshot of its own.
+  func withRecord(
+    _ key: String, _ body: (Span<UInt8>, DiskCacheRecord, Span<UInt8>, Span<UInt8>) throws -> Void
+  ) throws {
+    try environment.read { transaction in try withRecord(key, in: transaction, body) }
+  }
+
+  /// The record in some bytes, if it is of this key and alive.
+  @inline(__always)
+  private func record(
+    _ bytes: Span<UInt8>, _ key: String, _ full: [UInt8], in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> DiskCacheRecord? {
+    guard let record = DiskCacheRecord(bytes) else {
+      reportDamage(key, 0)
+      return nil
+    }
+    if !full.isEmpty {
+      let extra = try? DiskCacheExtra(record, in: bytes)
+      // Another key with the same hash.
+      if extra?.fullKey != full { return nil }
+    }
+    if record.expiresAt != 0 && record.expiresAt <= system.time.now() { return nil }
+    return try isUnused(record, in: transaction) ? nil : record
+  }
+
+  /// Whether the age limit is over for an entry.
+  private func isUnused(_ record: DiskCacheRecord, in transaction: borrowing ReadTransaction) throws(StoreError) -> Bool
+  {
+    let limit = ageLimit.load(ordering: .relaxed)
+    if limit == .max { return false }
+    let oldest = system.time.now() - limit
+    if Int64(clamping: record.stamp / 1000) > oldest { return false }
+    if let time = touches.time(of: record.version), time > oldest { return false }
+    return Int64(clamping: try tables.lastUse(of: record, in: transaction) / 1000) <= oldest
+  }
+
+  /// Notes a use, and checks the bytes of an entry that is read for the first time.
+  ///
+  /// - Returns: Whether they are as they were written.
+  @inline(__always)
+  func note(
+    _ record: DiskCacheRecord, _ bytes: Span<UInt8>, _ tail: Span<UInt8>, under tree: Span<UInt8>, _ key: String
+  ) -> Bool {
+    let now = system.time.now()
+    let age = now - Int64(clamping: record.stamp / 1000)
+    let touch = DiskCacheTouches.Touch(
+      version: record.version, stamp: record.stamp, priority: record.priority, time: now)
+    let isDue = age >= Limits.touchInterval(ageLimit.load(ordering: .relaxed))
+    if touches.note(touch, isDue: isDue) { return true }
+    if record.isIntact(bytes, tail: tail, under: tree) { return true }
+    touches.forget(record.version)
+    reportDamage(key, record.version)
+    return false
+  }
+
+  /// The bytes of a file.
+  private func contents(
+    of file: DiskCacheFileName, _ record: DiskCacheRecord, _ key: String
+  ) throws(StoreError) -> [UInt8]? {
+    if let bytes = try folder.read(file.name, length: record.length, checksum: file.checksum) { return bytes }
+    // It may have been replaced between the look at its name and that at its content: then it is not damaged.
+    if try version(forKey: key) == record.version { reportDamage(key, record.version) }
+    return nil
+  }
+
+  /// The version of the entry that is there now.
+  func version(forKey key: String) throws(StoreError) -> UInt64? {
+    do {
+      var version: UInt64?
+      try withRecord(key) { _, record, _, _ in version = record.version }
+      return version
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw StoreError(.io, "The entry \(key) of \(path) could not be read: \(error); try again.")
+    }
+  }
+
+  /// Has the next write remove an entry that is damaged, unless it has been written anew by then.
+  func reportDamage(_ key: String, _ version: UInt64) {
+    guard let stored = try? DiskCacheKey(key) else { return }
+    let isNew = state.update { state in
+      if state.damaged.count >= 256 { state.damaged.removeAll() }
+      return state.damaged.updateValue(version, forKey: stored) != version
+    }
+    if isNew { eventStreams.send([.damagedEntry(key: key)]) }
+  }
+}
+
+/// What the record of an entry says of its file.
+struct DiskCacheFileName: Sendable, Hashable {
+  let name: UInt64
+  let checksum: UInt64
+
+  init(_ record: DiskCacheRecord, in bytes: Span<UInt8>) {
+    name = bytes.littleEndian(UInt64.self, at: record.valueOffset) ?? 0
+    checksum = bytes.littleEndian(UInt64.self, at: record.valueOffset + 8) ?? 0
+  }
+}

@@ -1,0 +1,264 @@
+import LMDB
+
+extension DiskCache {
+  /// Stores bytes under a key, in place of what is there.
+  ///
+  /// Blocks for other writers and for the commit: about 20 µs with ``Configuration/Durability/unsynced``. When it
+  /// returns, every process sees the value, it survives the end of this one, and the limits hold. Bytes beyond
+  /// ``Configuration/inlineThreshold`` are written to a file first.
+  ///
+  /// - Parameters:
+  ///   - value: The bytes; none is a value like any other.
+  ///   - key: Any text up to 65,535 bytes, compared by its bytes.
+  ///   - options: Expiry, cost, tags and the like.
+  /// - Returns: Whether it is there.
+  /// - Throws: `invalidKey` or `invalidValue` for what cannot be stored; `diskFull`, `mapFull`, `io`, `closed`,
+  ///   `poisoned`. Then nothing has changed.
+  @discardableResult
+  public func setValue(
+    _ value: [UInt8], forKey key: String, options: CacheEntryOptions = CacheEntryOptions()
+  ) throws -> CacheStoreResult {
+    try setValue(value, forKey: key, codec: .bytes, options: options)
+  }
+
+  /// Stores bytes under a key, in place of what is there, on the cache's writer thread.
+  ///
+  /// As the synchronous form, but the task is suspended instead of blocked, and writes of several tasks share a commit.
+  /// It is done when it returns, also if nobody else holds the cache any more. Writes of one task happen in its order.
+  ///
+  /// - Parameters:
+  ///   - value: The bytes.
+  ///   - key: Any text.
+  ///   - options: Expiry, cost, tags and the like.
+  /// - Returns: Whether it is there.
+  /// - Throws: As the synchronous form; `CancellationError` if the task was cancelled before its turn.
+  @discardableResult
+  public func setValue(
+    _ value: [UInt8], forKey key: String, options: CacheEntryOptions = CacheEntryOptions()
+  ) async throws -> CacheStoreResult {
+    let pending = try await pendingEntryInBackground(value, key, .bytes, options)
+    return try await write { edit, transaction in try pending.set(&edit, &transaction) }
+  }
+
+  /// Stores several values in one commit: all of them, or none if it throws.
+  ///
+  /// - Parameters:
+  ///   - values: Keys and bytes; of two with the same key the later one counts.
+  ///   - options: Expiry, cost, tags and the like, for each of them.
+  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  public func setValues(
+    _ values: [(key: String, value: [UInt8])], options: CacheEntryOptions = CacheEntryOptions()
+  ) throws {
+    let pending = try values.map { try pendingEntry($0.value, $0.key, .bytes, options) }
+    try prepareToWrite()
+    try write { edit, transaction in
+      for entry in pending { _ = try entry.set(&edit, &transaction) }
+    }
+  }
+
+  /// Removes the entry of a key.
+  ///
+  /// - Parameter key: Any text.
+  /// - Returns: Whether there was one.
+  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  @discardableResult
+  public func removeObject(forKey key: String) throws -> Bool {
+    let key = try DiskCacheKey(key)
+    return try write { edit, transaction in try edit.remove(key.bytes, in: &transaction) != nil }
+  }
+
+  /// Removes the entry of a key on the cache's writer thread.
+  ///
+  /// - Parameter key: Any text.
+  /// - Returns: Whether there was one.
+  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``; `CancellationError`.
+  @discardableResult
+  public func removeObject(forKey key: String) async throws -> Bool {
+    let key = try DiskCacheKey(key)
+    return try await write { edit, transaction in try edit.remove(key.bytes, in: &transaction) != nil }
+  }
+
+  /// Removes the entries of several keys in one commit.
+  ///
+  /// - Parameter keys: Any texts.
+  /// - Returns: How many there were.
+  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  @discardableResult
+  public func removeObjects(forKeys keys: [String]) throws -> Int {
+    let keys = try keys.map { try DiskCacheKey($0).bytes }
+    return try write { edit, transaction in
+      try keys.reduce(0) { sum, key in try sum + (edit.remove(key, in: &transaction) == nil ? 0 : 1) }
+    }
+  }
+
+  /// Removes all entries whose keys start with some text, in one commit; costs a step for each of them.
+  ///
+  /// - Parameter prefix: The start, compared by bytes; an empty one is every key.
+  /// - Returns: How many there were.
+  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  @discardableResult
+  public func removeObjects(withPrefix prefix: String) throws -> Int {
+    try write { edit, transaction in try edit.removeAll(prefix: Array(prefix.utf8), in: &transaction) }
+  }
+
+  /// Removes all entries that carry a tag, in one commit; costs a step for each of them.
+  ///
+  /// - Parameter tag: The tag.
+  /// - Returns: How many there were.
+  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  @discardableResult
+  public func removeObjects(taggedWith tag: String) throws -> Int {
+    try write { edit, transaction in try edit.removeAll(tag: Array(tag.utf8), in: &transaction) }
+  }
+
+  /// Removes everything, in one commit: when it returns, no process sees an entry that was there before.
+  ///
+  /// Costs a step a page, not one an entry. The disk gets the space back in the background, see ``compact()``.
+  ///
+  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  public func removeAllObjects() throws {
+    try write { edit, transaction in try edit.removeAll(in: &transaction) }
+  }
+
+  /// Removes everything, on the cache's writer thread.
+  ///
+  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``; `CancellationError`.
+  public func removeAllObjects() async throws {
+    try await write { edit, transaction in try edit.removeAll(in: &transaction) }
+  }
+
+  /// Stores bytes that have been encoded.
+  func setValue(
+    _ value: [UInt8], forKey key: String, codec: CacheCodecID, options: CacheEntryOptions
+  ) throws -> CacheStoreResult {
+    let pending = try pendingEntry(value, key, codec, options)
+    try prepareToWrite()
+    return try write { edit, transaction in try pending.set(&edit, &transaction) }
+  }
+
+  /// What is to be stored, its file written if it has one.
+  func pendingEntry(
+    _ value: [UInt8], _ key: String, _ codec: CacheCodecID, _ options: CacheEntryOptions
+  ) throws(StoreError) -> PendingEntry {
+    try options.validate()
+    let key = try DiskCacheKey(key)
+    let entry = DiskCacheEdit.NewEntry(
+      key: key, codec: codec, options: options, standardExpiration: configuration.expiresAfter)
+    guard value.count > configuration.inlineThreshold else {
+      return PendingEntry(value: value, entry: entry, file: nil)
+    }
+    let file = try folder.begin()
+    try file.write(value.span)
+    try file.finish()
+    return PendingEntry(value: [], entry: entry, file: file)
+  }
+
+  /// As ``pendingEntry(_:_:_:_:)``; a file is written on another thread.
+  func pendingEntryInBackground(
+    _ value: [UInt8], _ key: String, _ codec: CacheCodecID, _ options: CacheEntryOptions
+  ) async throws -> PendingEntry {
+    if value.count <= configuration.inlineThreshold && !state.update({ $0.mustTrim }) {
+      return try pendingEntry(value, key, codec, options)
+    }
+    let result = Monitor<Result<PendingEntry, any Error>?>(nil)
+    await Background.run { [self] in
+      let outcome = Result { () throws -> PendingEntry in
+        try prepareToWrite()
+        return try pendingEntry(value, key, codec, options)
+      }
+      result.update { $0 = outcome }
+    }
+    guard let outcome = result.update({ $0 }) else { throw CancellationError() }
+    return try outcome.get()
+  }
+
+  /// A value before its commit.
+  struct PendingEntry: Sendable {
+    let value: [UInt8]
+    var entry: DiskCacheEdit.NewEntry
+    let file: DiskCacheStagedFile?
+
+    func set(_ edit: inout DiskCacheEdit, _ transaction: inout WriteTransaction) throws -> CacheStoreResult {
+      var entry = entry
+      entry.file = file.map { (name: $0.name, length: $0.length, checksum: $0.checksum) }
+      let bytes = value.span
+      let result = try edit.set(bytes, as: entry, in: &transaction)
+      if result == .stored, let file { transaction.afterCommit { file.commit() } }
+      return result
+    }
+  }
+
+  /// Runs an edit in the write transaction.
+  ///
+  /// - Parameters:
+  ///   - reads: The reads that go into the order of use with it; `nil` for a few of those that wait.
+  ///   - body: The changes.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, or why the commit failed; then nothing has changed.
+  func write<R>(
+    after reads: [DiskCacheTouches.Touch]? = nil, _ body: (inout DiskCacheEdit, inout WriteTransaction) throws -> R
+  ) throws -> R {
+    let reads = reads ?? touches.take(Self.readsPerWrite)
+    return try environment.write { transaction in try perform(reads, &transaction, body) }
+  }
+
+  /// Runs an edit in the write transaction, on the writer thread.
+  func write<R: Sendable>(
+    _ body: @escaping @Sendable (inout DiskCacheEdit, inout WriteTransaction) throws -> R
+  ) async throws -> R {
+    let reads = touches.take(Self.readsPerWrite)
+    return try await environment.write { [self] transaction in try perform(reads, &transaction, body) }
+  }
+
+  /// How many reads a write brings into the order of use, and how many expired entries it removes: a few, so that no
+  /// write is slow for the sake of the others.
+  private static let readsPerWrite = 16
+
+  private func perform<R>(
+    _ reads: [DiskCacheTouches.Touch], _ transaction: inout WriteTransaction,
+    _ body: (inout DiskCacheEdit, inout WriteTransaction) throws -> R
+  ) throws -> R {
+    try sync.willWrite()
+    let (limits, damaged) = state.update { state in
+      defer { state.damaged = [:] }
+      return (state.limits, state.damaged)
+    }
+    var edit = try DiskCacheEdit(
+      tables, now: system.time.now(), limits: limits, touches: touches, in: transaction.reader)
+    for (key, version) in damaged {
+      let found = try edit.record(key.bytes, in: transaction.reader)
+      if found.exists, found.record == nil || found.record?.version == version {
+        try edit.remove(key.bytes, in: &transaction)
+        edit.mustRecount = true
+      }
+    }
+    try edit.apply(reads, in: &transaction)
+    try edit.purgeExpired(limit: Self.readsPerWrite, in: &transaction)
+    let result = try body(&edit, &transaction)
+    try edit.finish(in: &transaction)
+    let (events, files) = (edit.events, edit.obsoleteFiles)
+    if !events.isEmpty || !files.isEmpty {
+      transaction.afterCommit { [eventStreams, folder] in
+        folder.remove(files)
+        eventStreams.send(events)
+      }
+    }
+    return result
+  }
+}
+
+extension CacheEntryOptions {
+  /// Throws for what cannot be stored.
+  func validate() throws(StoreError) {
+    if let cost, cost < 0 {
+      throw StoreError(.invalidOption, "A cost of \(cost) is negative; use zero or more.")
+    }
+    guard tags.count <= 255, tags.allSatisfy({ (1...255).contains($0.utf8.count) }) else {
+      throw StoreError(.invalidOption, "There are too many tags, or one is not of 1 to 255 bytes; use at most 255.")
+    }
+    guard extendedData.count <= 65_536 else {
+      throw StoreError(
+        .invalidValue, "Extended data of \(extendedData.count) bytes is too long; use at most 65536 bytes.")
+    }
+  }
+}

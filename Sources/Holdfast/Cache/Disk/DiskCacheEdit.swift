@@ -1,0 +1,161 @@
+import LMDB
+
+/// What one write does to a cache: it keeps the databases in step, the totals right and the limits held.
+///
+/// Made anew for each run of a transaction, since that may run twice; what is to happen outside follows the commit.
+struct DiskCacheEdit {
+  let tables: DiskCacheTables
+  /// In ms since 1970.
+  let now: Int64
+  var limits: DiskCache.Limits
+  let touches: DiskCacheTouches
+  var totals: DiskCacheTotals
+  var events: [CacheEvent] = []
+  /// The names of files whose entries are gone.
+  var obsoleteFiles: [UInt64] = []
+  /// How many entries were removed because their time was over.
+  var expired = 0
+  /// Whether a damaged record was met, whose part in the totals is not known.
+  var mustRecount = false
+
+  init(
+    _ tables: DiskCacheTables, now: Int64, limits: DiskCache.Limits, touches: DiskCacheTouches,
+    in transaction: borrowing ReadTransaction
+  ) throws(StoreError) {
+    self.tables = tables
+    self.now = now
+    self.limits = limits
+    self.touches = touches
+    totals = try tables.totals(in: transaction)
+  }
+
+  /// Writes the totals; the last step of an edit.
+  mutating func finish(in transaction: inout WriteTransaction) throws(StoreError) {
+    if mustRecount { try recount(in: transaction.reader) }
+    // Each commit has a number of its own, so that a flush can tell whether there was one meanwhile.
+    _ = totals.nextVersion(at: now)
+    let bytes = totals.encoded()
+    try transaction.set(bytes, forKey: "totals", in: tables.meta)
+  }
+
+  /// The record under a key, if there is one that can be read.
+  func record(
+    _ key: [UInt8], in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> (record: DiskCacheRecord?, exists: Bool) {
+    guard let bytes = try transaction.value(forKey: key.span, in: tables.entries) else { return (nil, false) }
+    return (DiskCacheRecord(bytes), true)
+  }
+
+  /// Removes the entry under a key of the tree, with all its rows.
+  ///
+  /// - Returns: The record that was there, unless it was damaged.
+  @discardableResult
+  mutating func remove(_ key: [UInt8], in transaction: inout WriteTransaction) throws(StoreError) -> DiskCacheRecord? {
+    let (found, exists) = try record(key, in: transaction.reader)
+    guard exists else { return nil }
+    guard let found else {
+      mustRecount = true
+      try transaction.removeValue(forKey: key.span, in: tables.entries)
+      try transaction.removeValue(forKey: (key + [0]).span, in: tables.entries)
+      return nil
+    }
+    try removeRows(of: found, key, in: &transaction)
+    try transaction.removeValue(forKey: key.span, in: tables.entries)
+    if found.flags == .split { try transaction.removeValue(forKey: (key + [0]).span, in: tables.entries) }
+    totals.add(found, sign: -1)
+    return found
+  }
+
+  /// Removes what other databases have on an entry, while its record is still there.
+  private mutating func removeRows(
+    of record: DiskCacheRecord, _ key: [UInt8], in transaction: inout WriteTransaction
+  ) throws(StoreError) {
+    try removeFromOrder(record, in: &transaction)
+    if record.expiresAt != 0 {
+      try transaction.removeValue(forKey: DiskCacheTables.expiryKey(record).span, in: tables.expiry)
+    }
+    if record.extraLength > 0 {
+      for tag in try extra(of: record, key, in: transaction.reader).tags {
+        try transaction.removeValue(forKey: DiskCacheTables.tagKey(tag, record.version).span, in: tables.tags)
+      }
+    }
+    if record.flags == .file, let name = try fileName(of: record, key, in: transaction.reader) {
+      try transaction.removeValue(forKey: name.bigEndianBytes.span, in: tables.files)
+      obsoleteFiles.append(name)
+    }
+  }
+
+  private func removeFromOrder(_ record: DiskCacheRecord, in transaction: inout WriteTransaction) throws(StoreError) {
+    guard record.priority != .pinned else { return }
+    let lastUse = try tables.lastUse(of: record, in: transaction.reader)
+    try transaction.removeValue(
+      forKey: DiskCacheTables.orderKey(record.priority, lastUse).span, in: tables.order)
+    if lastUse != record.stamp {
+      try transaction.removeValue(forKey: record.stamp.bigEndianBytes.span, in: tables.touches)
+    }
+  }
+
+  private mutating func extra(
+    of record: DiskCacheRecord, _ key: [UInt8], in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> DiskCacheExtra {
+    guard let bytes = try transaction.value(forKey: key.span, in: tables.entries) else {
+      return DiskCacheExtra(fullKey: [], tags: [], extendedData: [])
+    }
+    do throws(Malformed) {
+      return try DiskCacheExtra(record, in: bytes)
+    } catch {
+      mustRecount = true
+      return DiskCacheExtra(fullKey: [], tags: [], extendedData: [])
+    }
+  }
+
+  private func fileName(
+    of record: DiskCacheRecord, _ key: [UInt8], in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> UInt64? {
+    guard let bytes = try transaction.value(forKey: key.span, in: tables.entries), bytes.count >= record.valueOffset + 8
+    else { return nil }
+    return bytes.littleEndian(UInt64.self, at: record.valueOffset) ?? 0
+  }
+
+  /// The key as the caller knows it, for events.
+  mutating func text(
+    of key: [UInt8], _ record: DiskCacheRecord, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> String {
+    let full = record.extraLength > 0 ? try extra(of: record, key, in: transaction).fullKey : []
+    return DiskCacheKey(stored: key, full: full).text
+  }
+
+  /// Removes everything, by giving the pages back.
+  mutating func removeAll(in transaction: inout WriteTransaction) throws(StoreError) {
+    obsoleteFiles += try tables.rows(of: tables.files, limit: .max, in: transaction.reader).compactMap {
+      UInt64(bigEndianBytes: $0.key)
+    }
+    for database in [tables.entries, tables.order, tables.touches, tables.expiry, tables.tags, tables.files] {
+      try transaction.removeEverything(in: database)
+    }
+    var empty = DiskCacheTotals()
+    empty.last = totals.nextVersion(at: now)
+    empty.inlineThreshold = totals.inlineThreshold
+    totals = empty
+  }
+
+  /// Adds up the totals from the records, after one was met that does not say what its part was.
+  private mutating func recount(in transaction: borrowing ReadTransaction) throws(StoreError) {
+    var sum = DiskCacheTotals()
+    sum.last = totals.last
+    sum.inlineThreshold = totals.inlineThreshold
+    var cursor = try transaction.cursor(in: tables.entries)
+    while try cursor.next() {
+      if !DiskCacheKey.isTail(cursor.key), let record = DiskCacheRecord(cursor.value) { sum.add(record) }
+    }
+    totals = sum
+  }
+}
+
+extension UInt64 {
+  /// A number from a key.
+  init?(bigEndianBytes bytes: [UInt8]) {
+    guard bytes.count == 8 else { return nil }
+    self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}

@@ -1,0 +1,94 @@
+import LMDB
+
+/// The flush that follows writes which were not flushed, and the mark that stands between them.
+final class DiskCacheSync: Sendable {
+  private let environment: Environment
+  private let tables: DiskCacheTables
+  private let mark: DiskCacheMark
+  private let configuration: DiskCache.Configuration
+  private let system: CacheSystem
+  private let events: CacheEvents
+  /// Whether a flush is on its way.
+  private let isScheduled = Monitor(false)
+  /// What else is due after a while of writing, on the same thread.
+  private let maintenance = Monitor<(@Sendable () -> Void)?>(nil)
+
+  init(
+    _ environment: Environment, _ tables: DiskCacheTables, _ mark: DiskCacheMark,
+    _ configuration: DiskCache.Configuration, _ system: CacheSystem, _ events: CacheEvents
+  ) {
+    self.environment = environment
+    self.tables = tables
+    self.mark = mark
+    self.configuration = configuration
+    self.system = system
+    self.events = events
+  }
+
+  /// Has `work` run after each background flush.
+  func follow(with work: @escaping @Sendable () -> Void) { maintenance.update { $0 = work } }
+
+  /// Sees to it that the mark stands before a commit that is not flushed; inside its transaction.
+  func willWrite() throws(StoreError) {
+    if configuration.durability == .unsynced, try !mark.isSet() { try mark.set(try system.bootID()) }
+    schedule()
+  }
+
+  /// Flushes and clears the mark after a while, if that is not on its way already.
+  func schedule() {
+    let isNew = isScheduled.update { isScheduled in
+      defer { isScheduled = true }
+      return !isScheduled
+    }
+    guard isNew else { return }
+    Task { [self] in
+      while true {
+        try? await system.time.sleep(configuration.syncDelay)
+        let isDone = Monitor(false)
+        await Background.run { [self] in
+          let result = backgroundTurn()
+          isDone.update { $0 = result }
+        }
+        if isDone.update({ $0 }) { return }
+      }
+    }
+  }
+
+  private func backgroundTurn() -> Bool {
+    do {
+      let isClean = try flush()
+      maintenance.update { $0 }?()
+      return isClean
+    } catch {
+      isScheduled.update { $0 = false }
+      // Whoever closes an environment has seen to its flush.
+      if error.code != .closed { events.send([.maintenanceFailed(error)]) }
+      return true
+    }
+  }
+
+  /// Flushes what was committed, and clears the mark unless there were writes meanwhile.
+  ///
+  /// - Returns: Whether everything is on the device.
+  func flush() throws(StoreError) -> Bool {
+    do {
+      let before = try lastVersion()
+      if try mark.isSet() { try environment.sync() }
+      return try environment.write { transaction in
+        guard try tables.totals(in: transaction.reader).last == before else { return false }
+        // No other process writes now, so that nobody's mark is lost.
+        if try mark.isSet() { try mark.clear() }
+        isScheduled.update { $0 = false }
+        return true
+      }
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw StoreError(.io, "The cache at \(environment.path) could not be flushed: \(error); close it and try again.")
+    }
+  }
+
+  private func lastVersion() throws -> UInt64 {
+    try environment.read { transaction in try tables.totals(in: transaction).last }
+  }
+}

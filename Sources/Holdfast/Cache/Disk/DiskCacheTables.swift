@@ -1,0 +1,80 @@
+import LMDB
+
+/// The databases of a disk cache, and how one entry is spread over them.
+struct DiskCacheTables: Sendable {
+  static let names = [
+    "cache.entry", "cache.order", "cache.touch", "cache.expiry", "cache.tag", "cache.file", "cache.meta",
+  ]
+
+  /// Tree key → record; tail key → the rest of a split value.
+  let entries: Database
+  /// Priority and last use → tree key.
+  let order: Database
+  /// Stamp of a record → its last use, if that was later.
+  let touches: Database
+  /// Time of expiry and version → tree key.
+  let expiry: Database
+  /// Tag and version → tree key.
+  let tags: Database
+  /// Name of a file → tree key.
+  let files: Database
+  let meta: Database
+
+  init(_ environment: Environment) throws(StoreError) {
+    entries = try environment.database("cache.entry")
+    order = try environment.database("cache.order")
+    touches = try environment.database("cache.touch")
+    expiry = try environment.database("cache.expiry")
+    tags = try environment.database("cache.tag")
+    files = try environment.database("cache.file")
+    meta = try environment.database("cache.meta")
+  }
+
+  func totals(in transaction: borrowing ReadTransaction) throws(StoreError) -> DiskCacheTotals {
+    guard let bytes = try transaction.value(forKey: "totals", in: meta) else { return DiskCacheTotals() }
+    do throws(Malformed) {
+      return try DiskCacheTotals(decoding: bytes)
+    } catch {
+      throw StoreError(
+        .unsupportedVersion,
+        "The totals of the cache cannot be read: \(error.reason); open it with the version that wrote it, or remove it."
+      )
+    }
+  }
+
+  /// The last use that the order on disk knows for a record.
+  @inline(__always)
+  func lastUse(of record: DiskCacheRecord, in transaction: borrowing ReadTransaction) throws(StoreError) -> UInt64 {
+    let key = record.stamp.bigEndianBytes
+    guard let bytes = try transaction.value(forKey: key.span, in: touches), bytes.count == 8 else {
+      return record.stamp
+    }
+    return bytes.littleEndian(UInt64.self, at: 0) ?? 0
+  }
+
+  /// Where a record stands in the order of use.
+  static func orderKey(_ priority: CachePriority, _ stamp: UInt64) -> [UInt8] {
+    [priority.rawValue] + stamp.bigEndianBytes
+  }
+
+  static func expiryKey(_ record: DiskCacheRecord) -> [UInt8] {
+    UInt64(clamping: record.expiresAt).bigEndianBytes + record.version.bigEndianBytes
+  }
+
+  /// A tag's rows start with its length, so that no tag's are another's.
+  static func tagPrefix(_ tag: [UInt8]) -> [UInt8] { [UInt8(truncatingIfNeeded: tag.count)] + tag }
+
+  static func tagKey(_ tag: [UInt8], _ version: UInt64) -> [UInt8] { tagPrefix(tag) + version.bigEndianBytes }
+
+  /// Up to `limit` rows from the start of a range.
+  func rows(
+    _ range: KeyRange = .all, of database: Database, limit: Int, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
+    var found: [(key: [UInt8], value: [UInt8])] = []
+    var cursor = try transaction.cursor(in: database, over: range)
+    while found.count < limit, try cursor.next() {
+      found.append(([UInt8](copying: cursor.key), [UInt8](copying: cursor.value)))
+    }
+    return found
+  }
+}

@@ -1,0 +1,132 @@
+import LMDB
+
+/// The reads of this process that the order of use on disk does not know yet.
+///
+/// A read notes itself here instead of writing. Later writes take a few notes each. There is room for 2,048 of them; a
+/// newer one takes the place of an older. What is lost, by that or with the process, is recency only.
+///
+/// It also tells which entries were read before, up to 65,536 of them, since when their checksums hold.
+final class DiskCacheTouches: Sendable {
+  private static let stripeCount = 16
+  private static let slotCount = 128
+  private static let knownCount = 4096
+
+  /// A read of an entry.
+  struct Touch: Sendable, Hashable {
+    var version: UInt64
+    var stamp: UInt64
+    var priority: CachePriority
+    /// In ms since 1970.
+    var time: Int64
+  }
+
+  private struct Slot {
+    var touch = Touch(version: 0, stamp: 0, priority: .normal, time: 0)
+    var isPending = false
+  }
+
+  private struct Stripe {
+    var slots = [Slot](repeating: Slot(), count: slotCount)
+    /// A part of the version that was read last of those that share the place; zero for none.
+    var known = [UInt32](repeating: 0, count: knownCount)
+    var pending = 0
+    var hits = 0
+    var misses = 0
+
+    mutating func settle(_ version: UInt64, _ slot: Int) {
+      guard slots[slot].isPending, slots[slot].touch.version == version else { return }
+      slots[slot].isPending = false
+      pending -= 1
+    }
+  }
+
+  private struct Place {
+    let stripe: Int
+    let slot: Int
+    let known: Int
+    let tag: UInt32
+
+    init(of version: UInt64) {
+      let mixed = version &* 0x9E37_79B9_7F4A_7C15
+      stripe = Int(mixed >> 60)
+      slot = Int(mixed >> 53) & (slotCount - 1)
+      known = Int(mixed >> 48) & (knownCount - 1)
+      tag = UInt32(truncatingIfNeeded: mixed >> 16) | 1
+    }
+  }
+
+  private let stripes = (0..<stripeCount).map { _ in Monitor(Stripe()) }
+
+  /// Notes a read.
+  ///
+  /// - Parameters:
+  ///   - touch: The entry, and when.
+  ///   - isDue: Whether its place in the order is old enough to be moved.
+  /// - Returns: Whether this process has read this version before, as far as is remembered.
+  func note(_ touch: Touch, isDue: Bool) -> Bool {
+    let place = Place(of: touch.version)
+    return stripes[place.stripe].update { stripe in
+      stripe.hits += 1
+      if isDue {
+        if !stripe.slots[place.slot].isPending { stripe.pending += 1 }
+        stripe.slots[place.slot] = Slot(touch: touch, isPending: true)
+      }
+      if stripe.known[place.known] == place.tag { return true }
+      stripe.known[place.known] = place.tag
+      return false
+    }
+  }
+
+  /// Counts a read that found nothing.
+  func noteMiss(_ salt: Int) { stripes[salt & (Self.stripeCount - 1)].update { $0.misses += 1 } }
+
+  /// Takes back a note of an entry that turned out to be damaged.
+  func forget(_ version: UInt64) {
+    let place = Place(of: version)
+    stripes[place.stripe].update { stripe in
+      if stripe.known[place.known] == place.tag { stripe.known[place.known] = 0 }
+      stripe.settle(version, place.slot)
+      stripe.hits -= 1
+      stripe.misses += 1
+    }
+  }
+
+  /// When an entry was read, if that is noted and not yet taken.
+  func time(of version: UInt64) -> Int64? {
+    let place = Place(of: version)
+    return stripes[place.stripe].update { stripe in
+      let found = stripe.slots[place.slot]
+      return found.isPending && found.touch.version == version ? found.touch.time : nil
+    }
+  }
+
+  /// Marks a note as taken.
+  func settle(_ version: UInt64) {
+    let place = Place(of: version)
+    stripes[place.stripe].update { $0.settle(version, place.slot) }
+  }
+
+  /// Takes up to `limit` notes, oldest first; they are still known as read.
+  func take(_ limit: Int) -> [Touch] {
+    var taken: [Touch] = []
+    for stripe in stripes where taken.count < limit {
+      stripe.update { stripe in
+        guard stripe.pending > 0 else { return }
+        for index in stripe.slots.indices where stripe.slots[index].isPending && taken.count < limit {
+          stripe.slots[index].isPending = false
+          stripe.pending -= 1
+          taken.append(stripe.slots[index].touch)
+        }
+      }
+    }
+    return taken.sorted { $0.time < $1.time }
+  }
+
+  /// The reads so far.
+  var counts: (hits: Int, misses: Int) {
+    stripes.reduce(into: (0, 0)) { sum, stripe in
+      let (hits, misses) = stripe.update { ($0.hits, $0.misses) }
+      sum = (sum.0 + hits, sum.1 + misses)
+    }
+  }
+}

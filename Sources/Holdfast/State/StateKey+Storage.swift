@@ -1,0 +1,56 @@
+import LMDB
+
+extension StateKey {
+  /// The longest key that is stored as it is; a longer one becomes its start and a hash, one byte longer than this.
+  static let plainLimit = 510
+  /// The longest `type:id` in bytes.
+  static let limit = 65_535
+
+  /// Throws what is wrong with a key that cannot be stored.
+  func check() throws(StoreError) {
+    let reason =
+      switch form {
+      case .plain, .hashed: ""
+      case .emptyType: "its type is empty; write `type:id`"
+      case .colonInType: "its type holds a colon; move it to the id"
+      case .nulInType: "its type holds a NUL; remove it"
+      case .emptyID: "its id is empty; give it one"
+      case .tooLong: "it is longer than \(Self.limit) bytes; use a hash of the id"
+      }
+    if !reason.isEmpty {
+      throw StoreError(.invalidKey, "The state key \"\(excerpt)\" cannot be used: \(reason).")
+    }
+  }
+
+  /// Throws unless the key can name a durable record.
+  func checkDurable() throws(StoreError) {
+    try check()
+    if isOfInstance {
+      throw StoreError(
+        .invalidKey, "The state key \"\(excerpt)\" names an object of this process; use `state.session` for it.")
+    }
+  }
+
+  /// Runs `body` with the key of the record in its database: the text, or for a long one its first 495 bytes and the
+  /// hash of all.
+  func withStoredBytes<R>(_ body: (Span<UInt8>) throws(StoreError) -> R) throws(StoreError) -> R {
+    if form == .plain { return try text.withBytes(body) }
+    try check()
+    let bytes = storedBytes
+    return try body(bytes.span)
+  }
+
+  /// The key of the record in its database, for a key that has been checked.
+  var storedBytes: [UInt8] {
+    let bytes = Array(text.utf8)
+    return form == .plain ? bytes : bytes[..<495] + hash
+  }
+
+  /// The hash of the whole text.
+  var hash: [UInt8] { SipHash.hash128(text.utf8) }
+
+  private var excerpt: String {
+    let text = text.utf8.first == UInt8(ascii: ":") ? String(text.dropFirst()) : text
+    return text.count > 80 ? text.prefix(80) + "…" : text
+  }
+}

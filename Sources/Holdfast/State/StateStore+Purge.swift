@@ -1,0 +1,97 @@
+public import LMDB
+
+extension StateStore {
+  /// Deletes records whose time is over, also those of the session.
+  ///
+  /// They are misses already; this makes their room free. Found through an index, oldest first: costs nothing for the
+  /// records that stay.
+  ///
+  /// - Parameters:
+  ///   - limit: The most durable records to delete, so that a transaction stays short.
+  ///   - transaction: A write transaction of this store.
+  /// - Returns: How many durable records were deleted; call again if it is `limit`.
+  /// - Throws: `corruptRecord` if an index cannot be read.
+  @discardableResult
+  public func purge(limit: Int = 10_000, in transaction: inout WriteTransaction) throws(StoreError) -> Int {
+    session.purge()
+    let now = time.now()
+    var count = 0
+    for (row, stored) in try expired(at: now, limit: limit, transaction.reader) {
+      try transaction.remove(row, in: rows.expiries)
+      guard let key = try rows.key(ofRow: stored.span, in: transaction.reader),
+        let record = try rows.record(key, in: transaction.reader), StateExpiry.isOver(record.expiresAt, at: now)
+      else { continue }
+      try rows.log.append(key, fields: record.fields.map(\.name), in: &transaction)
+      try clear(key, record, in: &transaction)
+      count += 1
+    }
+    return count
+  }
+
+  /// Deletes durable records that were last updated before some time ago.
+  ///
+  /// Reads every record; meant for a rare clean-up.
+  ///
+  /// - Parameters:
+  ///   - age: How long ago, by the system's clock.
+  ///   - type: Of which type; `nil` for all.
+  ///   - transaction: A write transaction of this store.
+  /// - Returns: How many were deleted.
+  /// - Throws: `corruptRecord` if a record with a long key cannot be read.
+  @discardableResult
+  public func purge(
+    olderThan age: Duration, type: String? = nil, in transaction: inout WriteTransaction
+  ) throws(StoreError) -> Int {
+    let limit = time.now() - age.milliseconds
+    var count = 0
+    try forEachRecord(ofType: type, in: &transaction) { (key, record, transaction) throws(StoreError) in
+      guard !record.fields.isEmpty, record.updatedAt < limit else { return }
+      count += 1
+      try rows.log.append(key, fields: record.fields.map(\.name), in: &transaction)
+      try clear(key, record, in: &transaction)
+    }
+    return count
+  }
+
+  /// Deletes the durable records of a type but for those that were updated last.
+  ///
+  /// Reads every record of the type; keeps 8 bytes a record in memory.
+  ///
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - count: How many to keep.
+  ///   - transaction: A write transaction of this store.
+  /// - Returns: How many were deleted.
+  /// - Throws: `invalidKey` for a type that no key can have; `corruptRecord` if a record with a long key cannot be read.
+  @discardableResult
+  public func purge(
+    type: String, keeping count: Int, in transaction: inout WriteTransaction
+  ) throws(StoreError) -> Int {
+    try StateKey(type: type, id: "_").check()
+    var stamps: [UInt64] = []
+    try forEachRecord(ofType: type, in: &transaction) { (_, record, _) throws(StoreError) in
+      if !record.fields.isEmpty { stamps.append(record.stamp) }
+    }
+    let excess = stamps.count - max(0, count)
+    guard excess > 0 else { return 0 }
+    let limit = stamps.sorted()[excess - 1]
+    try forEachRecord(ofType: type, in: &transaction) { (key, record, transaction) throws(StoreError) in
+      guard !record.fields.isEmpty, record.stamp <= limit else { return }
+      try rows.log.append(key, fields: record.fields.map(\.name), in: &transaction)
+      try clear(key, record, in: &transaction)
+    }
+    return excess
+  }
+
+  private func expired(
+    at now: Int64, limit: Int, _ transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> [(row: [UInt8], stored: [UInt8])] {
+    let end = UInt64(max(0, now)).bigEndianBytes + [UInt8](repeating: 0xFF, count: 16)
+    var found: [(row: [UInt8], stored: [UInt8])] = []
+    var cursor = try transaction.cursor(in: rows.expiries, over: KeyRange(upper: .included(end)))
+    while found.count < limit, try cursor.next() {
+      found.append(([UInt8](copying: cursor.key), [UInt8](copying: cursor.value)))
+    }
+    return found
+  }
+}

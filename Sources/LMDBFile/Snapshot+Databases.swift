@@ -1,0 +1,64 @@
+extension Snapshot {
+  /// The named databases, in the order of the main one.
+  ///
+  /// - Throws: `damaged` if the main database cannot be walked.
+  package func databases() throws(ReadError) -> [Tree] {
+    var found: [Tree] = []
+    var records = try RecordCursor(self, main)
+    while try records.next() {
+      if let database = records.database { found.append(database) }
+    }
+    return found
+  }
+
+  /// The database of a name; version 2 stores names with a zero at their end, which may be left out.
+  ///
+  /// - Throws: `unknownDatabase` if there is none, or only a record of that name.
+  package func database(_ name: [UInt8]) throws(ReadError) -> Tree {
+    for key in [name, name + [0]] {
+      var records = try RecordCursor(self, main)
+      guard try records.seek(to: key), records.key.array == key else { continue }
+      guard let database = records.database else {
+        throw ReadError(
+          .unknownDatabase, "\(String(escaping: name)) is a record of the main database, not a database")
+      }
+      return database
+    }
+    let names = try databases().map(\.title)
+    let list = names.isEmpty ? "it has only the main one" : "it has \(names.prefix(8).joined(separator: ", "))"
+    throw ReadError(
+      .unknownDatabase, "there is no database \(String(escaping: name)); \(list)\(names.count > 8 ? ", …" : "")")
+  }
+
+  /// Visits every page that the list of free pages names, in runs as long as a record of it.
+  ///
+  /// - Parameter body: Gets the commit that freed the pages, and the pages.
+  /// - Throws: `damaged` if a record of the list cannot be right.
+  package func forEachFreePage(_ body: (_ transaction: UInt64, _ pages: [Int]) -> Void) throws(ReadError) {
+    var records = try RecordCursor(self, meta.free)
+    while try records.next() {
+      let value = try records.value(limit: 256 << 20)
+      let key = records.key
+      let word = layout.wordSize
+      guard key.count == word, value.count >= word, value.count % word == 0 else {
+        throw ReadError(.damaged, "a record of the list of free pages has \(key.count) and \(value.count) bytes")
+      }
+      let bytes = value.span
+      let count = layout.loadWord(bytes, 0)
+      guard count < value.count / word else {
+        throw ReadError(.damaged, "a record of the list of free pages claims \(count) pages in \(value.count) bytes")
+      }
+      var pages: [Int] = []
+      pages.reserveCapacity(count)
+      for index in 0..<count { pages.append(layout.loadWord(bytes, word * (index + 1))) }
+      body(layout.loadUnsignedWord(key, 0), pages)
+    }
+  }
+
+  /// How many pages wait to be used again.
+  package func freePageCount() throws(ReadError) -> Int {
+    var count = 0
+    try forEachFreePage { _, pages in count += pages.count }
+    return count
+  }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Testing
+
+@testable import Holdfast
+
+@Suite struct FieldCodingTests {
+  private struct Address: Codable, Equatable {
+    var street: String
+    var number: Int?
+  }
+
+  private enum Shape: Codable, Equatable {
+    case circle(radius: Double)
+    case square
+  }
+
+  private class Base: Codable {
+    var base = 1
+  }
+
+  private final class Derived: Base {
+    var derived = 2
+
+    override init() { super.init() }
+
+    required init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: Keys.self)
+      derived = try container.decode(Int.self, forKey: .derived)
+      try super.init(from: container.superDecoder())
+    }
+
+    override func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Keys.self)
+      try container.encode(derived, forKey: .derived)
+      try super.encode(to: container.superEncoder())
+    }
+
+    enum Keys: String, CodingKey { case derived }
+  }
+
+  private struct Everything: Codable, Equatable {
+    var bool = true
+    var int = Int.min
+    var large = UInt64(Int64.max)
+    var small = UInt8.max
+    var double = -0.0
+    var float = Float(0.1)
+    var text = "评论"
+    var bytes: [UInt8] = [0, 255]
+    var data = Data([1, 2])
+    var date = Date(timeIntervalSince1970: 1_700_000_000.125)
+    var url = URL(string: "https://example.com/a?b=c")!
+    var id = UUID(uuidString: "6BA7B810-9DAD-11D1-80B4-00C04FD430C8")!
+    var list = [1, 2, 3]
+    var none: String?
+    var some: String? = "x"
+    var nested = Address(street: "s", number: nil)
+    var addresses = [Address(street: "t", number: 5)]
+    var table = ["a": 1.5, "": 2]
+    var shapes = [Shape.circle(radius: 2), .square]
+    var optionals: [Int?] = [1, nil, 3]
+    var matrix = [[1], [], [2, 3]]
+  }
+
+  @Test func everythingComesBack() throws {
+    let value = Everything()
+    let fields = try FieldEncoder().encode(value)
+    #expect(try FieldDecoder().decode(Everything.self, from: fields) == value)
+    #expect(fields["int"] == .int(.min) && fields["large"] == .int(.max) && fields["bytes"] == .bytes([0, 255]))
+    #expect(fields["date"] == .date(milliseconds: 1_700_000_000_125) && fields["data"] == .bytes([1, 2]))
+    #expect(fields["none"] == nil && fields["nested"] == ["street": "s"] && fields["url"]?.stringValue != nil)
+    #expect(fields["optionals"] == [1, .null, 3] && fields["matrix"] == [[1], .array([]), [2, 3]])
+  }
+
+  @Test func nothingIsLostOnTheDisk() throws {
+    let fields = try FieldEncoder().encode(Everything())
+    var writer = ByteWriter()
+    try FieldTable.append(fields, to: &writer)
+    let bytes = writer.bytes
+    let decoded = try FieldTable.decode(bytes.span)
+    #expect(try FieldDecoder().decode(Everything.self, from: decoded) == Everything())
+  }
+
+  @Test func superclassesAreCoded() throws {
+    let value = Derived()
+    value.base = 10
+    value.derived = 20
+    let fields = try FieldEncoder().encode(value)
+    #expect(fields == ["derived": 20, "super": ["base": 10]])
+    let decoded = try FieldDecoder().decode(Derived.self, from: fields)
+    #expect(decoded.base == 10 && decoded.derived == 20)
+  }
+
+  private struct Number<T: Codable & Equatable>: Codable, Equatable { var n: T }
+
+  @Test func numbersAreExactOrAnError() throws {
+    #expect(throws: EncodingError.self) { try FieldEncoder().encode(Number(n: UInt64.max)) }
+    #expect(throws: EncodingError.self) {
+      try FieldEncoder().encode(Number(n: Date.distantFuture.addingTimeInterval(1e18)))
+    }
+    #expect(throws: DecodingError.self) { try FieldDecoder().decode(Number<Int8>.self, from: ["n": 128]) }
+    #expect(throws: DecodingError.self) { try FieldDecoder().decode(Number<UInt>.self, from: ["n": -1]) }
+    #expect(throws: DecodingError.self) { try FieldDecoder().decode(Number<Int>.self, from: ["n": 1.0]) }
+    #expect(throws: DecodingError.self) { try FieldDecoder().decode(Number<Double>.self, from: ["n": .int(.max)]) }
+    #expect(try FieldDecoder().decode(Number<Double>.self, from: ["n": 3]) == Number(n: 3))
+    let large = Int64.max - 1
+    #expect(try FieldDecoder().decode(Number<Int64>.self, from: ["n": .int(large)]).n == large)
+  }
+
+  @Test func errorsNameThePath() throws {
+    struct Outer: Decodable { var list: [Address] }
+    #expect {
+      try FieldDecoder().decode(Outer.self, from: ["list": [["street": "s"], ["street": 5]]])
+    } throws: { error in
+      guard case .typeMismatch(_, let context)? = error as? DecodingError else { return false }
+      return context.codingPath.map(\.stringValue) == ["list", "Index 1", "street"]
+    }
+    #expect {
+      try FieldDecoder().decode(Outer.self, from: [:])
+    } throws: { error in
+      guard case .keyNotFound(let key, _)? = error as? DecodingError else { return false }
+      return key.stringValue == "list"
+    }
+    #expect(throws: DecodingError.self) { try FieldDecoder().decode(Outer.self, from: ["list": .null]) }
+    #expect(throws: EncodingError.self) { try FieldEncoder().encode([1, 2]) }
+    #expect(throws: EncodingError.self) { try FieldEncoder().encode(5) }
+  }
+
+  @Test func aStoreDecodesItsRecords() throws {
+    let store = try StateFixture().open()
+    let fields = try FieldEncoder().encode(Address(street: "s", number: 4))
+    try store.update("place:1", FieldChanges(fields))
+    try store.update("place:2", ["number": 5])
+    #expect(try store.state.merged(["place:1", "place:2"], as: Address.self) == Address(street: "s", number: 5))
+    #expect(throws: DecodingError.self) { try store.state.merged(["place:2"], as: Address.self) }
+  }
+}

@@ -1,0 +1,86 @@
+import TestSupport
+import Testing
+
+@testable import Holdfast
+
+@Suite struct ExpiryTests {
+  private let fixture = StateFixture()
+
+  @Test func anExpiredRecordIsAMissOnEveryPath() throws {
+    let store = try fixture.open()
+    try store.update("post:1", ["a": 1], expires: .after(.seconds(10)))
+    try store.state.session.update("post:1", ["s": 1], expires: .after(.seconds(10)))
+    fixture.advance(9_999)
+    #expect(try store.state.merged(["post:1"]) == ["a": 1, "s": 1])
+    #expect(try store.state.merged(ids: ["1"]) == ["a": 1, "s": 1])
+    fixture.advance(1)
+    #expect(try store.state.merged(["post:1"]).isEmpty)
+    #expect(try store.state.merged(ids: ["1"]).isEmpty)
+    #expect(try store.state.merged(batch: [["post:1"]]) == [[:]])
+    let direct = try store.state.withMerged(["post:1"]) { try $0.contains("a") }
+    #expect(!direct)
+    #expect(try store.write { try store.state.remove("post:1", in: &$0) } == false)
+    try store.state.verify()
+  }
+
+  @Test func anUpdateOfAnExpiredRecordBeginsANewOne() throws {
+    let store = try fixture.open()
+    try store.update("post:1", ["a": 1], expires: .after(.seconds(10)))
+    fixture.advance(20_000)
+    try store.update("post:1", ["b": 2])
+    fixture.advance(1_000_000)
+    #expect(try store.state.merged(["post:1"]) == ["b": 2])
+    #expect(try store.write { try store.state.purge(in: &$0) } == 0)
+    try store.state.verify()
+  }
+
+  @Test func anUpdateKeepsTheExpiryUnlessItNamesOne() throws {
+    let store = try fixture.open()
+    for key: StateKey in ["a:1", "b:1", "c:1", "d:1"] {
+      try store.update(key, ["x": .string(key.type)], expires: .after(.seconds(10)))
+    }
+    try store.update("a:1", ["y": 1])
+    try store.update("b:1", ["y": 1], expires: .never)
+    try store.update("c:1", ["y": 1], expires: .after(.seconds(30)))
+    try store.write { try store.state.replace("d:1", with: ["y": 1], in: &$0) }
+    try store.state.verify()
+    fixture.advance(10_000)
+    #expect(try store.write { try store.state.purge(in: &$0) } == 1)
+    #expect(try store.state.merged(batch: [["a:1"], ["b:1"], ["d:1"]]) == [[:], ["x": "b", "y": 1], ["y": 1]])
+    fixture.advance(20_000)
+    #expect(try store.state.merged(["c:1"]).isEmpty)
+    #expect(try store.write { try store.state.purge(in: &$0) } == 1)
+    try store.state.verify()
+  }
+
+  @Test func aPurgeIsBounded() throws {
+    let store = try fixture.open()
+    try store.write { t in
+      for number in 0..<25 {
+        try store.state.update("t:\(number)", ["a": 1], expires: .after(.milliseconds(number)), in: &t)
+      }
+    }
+    fixture.advance(20)
+    #expect(try store.write { try store.state.purge(limit: 15, in: &$0) } == 15)
+    #expect(try store.write { try store.state.purge(limit: 15, in: &$0) } == 6)
+    try store.state.verify()
+  }
+
+  @Test func purgesByAgeAndByNumber() throws {
+    let store = try fixture.open()
+    for number in 0..<10 {
+      try store.update("t:\(number)", ["n": .int(Int64(number))])
+      try store.update("u:\(number)", ["n": .int(Int64(number))])
+      fixture.advance(1000)
+    }
+    try store.update("t:0", ["again": true])
+    #expect(try store.write { try store.state.purge(type: "t", keeping: 3, in: &$0) } == 7)
+    #expect(try store.state.merged(["t:7"]).isEmpty)
+    #expect(try store.state.merged(["t:8", "t:9", "t:0"]) == ["n": 0, "again": true])
+    #expect(try store.write { try store.state.purge(olderThan: .seconds(2), type: "u", in: &$0) } == 8)
+    #expect(try store.state.merged(["u:8"]) == ["n": 8])
+    #expect(try store.write { try store.state.purge(olderThan: .seconds(1), in: &$0) } == 2)
+    #expect(try store.write { try store.state.purge(type: "t", keeping: 0, in: &$0) } == 2)
+    try store.state.verify()
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Holdfast
+
+@Suite struct MemoTests {
+  private let fixture = StateFixture()
+
+  /// Whether the fields of a list are known without a look at the tree.
+  private func isKnown(_ keys: [StateKey], in store: Store) throws -> Bool {
+    try store.state.memo?.merge(
+      of: keys, at: store.environment.lastTransactionID, store.state.session.version, { fixture.now }) != nil
+  }
+
+  @Test func aListIsKnownUntilSomethingIsCommitted() async throws {
+    let store = try fixture.open()
+    let keys: [StateKey] = ["post:1", "user:1"]
+    try store.update("post:1", ["a": 1])
+    #expect(try !isKnown(keys, in: store))
+    #expect(try store.state.merged(keys) == ["a": 1])
+    #expect(try isKnown(keys, in: store) && !isKnown(keys.reversed(), in: store))
+    #expect(try store.state.merged(keys) == ["a": 1])
+    try store.update("user:1", ["a": 2])
+    #expect(try store.state.merged(keys) == ["a": 2])
+    try store.state.session.update("user:1", ["a": 3])
+    #expect(try store.state.merged(keys) == ["a": 3])
+    store.state.session.removeAll()
+    #expect(try store.state.merged(keys) == ["a": 2])
+    await #expect(processExitsWith: .success) { [path = fixture.path as String] in
+      try Store.open(at: path).update("user:1", ["a": 4])
+      exit(0)
+    }
+    #expect(try store.state.merged(keys) == ["a": 4], "a commit of another process counts too")
+  }
+
+  @Test func whatExpiresIsNotKnownAnyMore() throws {
+    let store = try fixture.open()
+    try store.update("post:1", ["a": 1], expires: .after(.seconds(1)))
+    #expect(try store.state.merged(["post:1"]) == ["a": 1])
+    #expect(try isKnown(["post:1"], in: store))
+    fixture.advance(1000)
+    #expect(try store.state.merged(["post:1"]) == [:])
+  }
+
+  @Test func itCanBeSwitchedOffAndIsBounded() throws {
+    let off = try fixture.open(StateOptions(memoLimit: 0))
+    #expect(off.state.memo == nil)
+    #expect(try off.state.merged(["post:1"]) == [:])
+    let store = try fixture.open(StateOptions(memoLimit: 3))
+    for number in 0..<100 { #expect(try store.state.merged(["post:\(number)"]) == [:]) }
+    var known = 0
+    for number in 0..<100 where try isKnown(["post:\(number)"], in: store) { known += 1 }
+    #expect(known <= 3)
+    try store.update("big:1", ["a": .bytes([UInt8](repeating: 1, count: 20_000))])
+    #expect(try store.state.merged(["big:1"]).count == 1)
+    #expect(try !isKnown(["big:1"], in: store))
+  }
+
+  @Test func aTransactionOfItsOwnSeesItsChanges() throws {
+    let store = try fixture.open()
+    #expect(try store.state.merged(["post:1"]) == [:])
+    try store.write { t in
+      try store.state.update("post:1", ["a": 1], in: &t)
+      let fields = try store.state.merged(["post:1"], in: t)
+      #expect(fields == ["a": 1])
+    }
+    #expect(try store.state.merged(["post:1"]) == ["a": 1])
+  }
+
+  @Test func readersAndAWriterAgree() async throws {
+    let store = try fixture.open()
+    let keys: [StateKey] = ["a:1", "b:1"]
+    let writer = Task {
+      for n in 1...300 {
+        try store.write { t in for key in keys { try store.state.update(key, [key.type: .int(Int64(n))], in: &t) } }
+      }
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<2 {
+        group.addTask {
+          var last: Int64 = 0
+          for _ in 0..<3000 {
+            let fields = try store.state.merged(keys)
+            let now = fields["a"]?.intValue ?? 0
+            #expect(fields["b"]?.intValue ?? 0 == now && now >= last)
+            last = now
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    try await writer.value
+    #expect(try store.state.merged(keys) == ["a": 300, "b": 300])
+  }
+}

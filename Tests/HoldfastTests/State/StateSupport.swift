@@ -1,0 +1,70 @@
+import Foundation
+import LMDB
+import TestSupport
+
+@testable import Holdfast
+
+/// A store in a directory of its own, with a clock that stands still until it is moved.
+final class StateFixture: Sendable {
+  let directory = TemporaryDirectory()
+  private let clock = Monitor<Int64>(1_000_000)
+  private let sleepers = Monitor<[CheckedContinuation<Void, Never>]>([])
+
+  var path: String { "\(directory.path)/store" }
+  var now: Int64 { clock.update { $0 } }
+
+  func advance(_ milliseconds: Int64) { clock.update { $0 += milliseconds } }
+
+  var time: SystemTime {
+    SystemTime(
+      now: { self.now },
+      sleep: { _ in await withCheckedContinuation { sleeper in self.sleepers.update { $0.append(sleeper) } } })
+  }
+
+  /// Lets whoever sleeps wake up, once somebody does.
+  func wake() async {
+    while true {
+      let woken = sleepers.update { sleepers in
+        defer { sleepers = [] }
+        return sleepers
+      }
+      for sleeper in woken { sleeper.resume() }
+      if !woken.isEmpty { return }
+      await Task.yield()
+    }
+  }
+
+  func open(_ options: StateOptions = StateOptions()) throws -> Store {
+    try Store.open(at: path, state: options, time: time)
+  }
+}
+
+extension Store {
+  /// Updates one record in a transaction of its own.
+  func update(_ key: StateKey, _ changes: FieldChanges, expires: StateExpiry = .unchanged) throws {
+    try commit { try state.update(key, changes, expires: expires, in: &$0) }
+  }
+
+  /// The blocking write, also where the other one is preferred.
+  @discardableResult
+  func commit<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R { try write(body) }
+}
+
+func settings(_ name: String, or standard: Int) -> Int {
+  ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? standard
+}
+
+/// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers for the same seed.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}

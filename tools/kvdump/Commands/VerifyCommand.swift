@@ -1,0 +1,65 @@
+import LMDBFile
+
+/// `verify PATH`: checks every page, and lists what is wrong.
+struct VerifyCommand: Command {
+  static let help = Help(
+    "verify", "PATH", "checks every page of a file, and lists all that is wrong",
+    details: """
+      Errors mean that records are lost or cannot be trusted: the exit code is 1. Warnings do not. Keys that are out of
+      order nearly everywhere are a warning, since a program may compare them in its own way.
+      """,
+    options: [
+      .init("--quick", "only the meta pages, the size and the main database"),
+      .init("--strict", "a warning is an error too: exit code 2"),
+      .init("--ignore-order", "do not compare keys"),
+      .init("--json", "one line of JSON for each problem, and one for the whole"),
+    ] + Help.reading,
+    example: "kvdump verify .build/quickstart/store")
+
+  private let reading: Reading
+  private let isQuick: Bool
+  private let isStrict: Bool
+  private let ignoresOrder: Bool
+  private let asJSON: Bool
+
+  init(_ arguments: inout Arguments) throws(Failure) {
+    reading = try Reading(&arguments)
+    isQuick = arguments.has("--quick")
+    isStrict = arguments.has("--strict")
+    ignoresOrder = arguments.has("--ignore-order")
+    asJSON = arguments.has("--json")
+  }
+
+  func run(_ context: Context) throws(Failure) {
+    try context.read(Reading(reading, readable: true)) { (snapshot) throws(Failure) in
+      var verifier = Verifier(snapshot, checksOrder: !ignoresOrder)
+      let report = try reading.naming { () throws(ReadError) in try verifier.run(isQuick: isQuick) }
+      try write(report, to: &context.output)
+      if report.count(.error) > 0 { throw Failure(.negativeAnswer, "") }
+      if isStrict && report.count(.warning) > 0 { throw Failure(.warnings, "") }
+    }
+  }
+
+  private func write(_ report: Verifier.Report, to output: inout Output) throws(Failure) {
+    let (errors, warnings) = (report.count(.error), report.count(.warning))
+    if asJSON {
+      for problem in report.problems { try output.line(json(problem)) }
+      return try output.line("{\"errors\":\(errors),\"warnings\":\(warnings),\"pages\":\(report.pagesChecked)}")
+    }
+    for problem in report.problems {
+      let place = [problem.page.map { "page \($0)" }, problem.database.map { printable($0) }].compactMap { $0 }
+      let prefix = place.isEmpty ? "" : place.joined(separator: ", ") + ": "
+      try output.line("\(problem.severity.rawValue.padded(to: 7))  \(prefix)\(printable(problem.message))")
+    }
+    if report.unlisted > 0 { try output.line("and \(report.unlisted) more") }
+    try output.line(
+      "\(count(errors, "error")), \(count(warnings, "warning")), \(count(report.pagesChecked, "page")) checked")
+  }
+
+  private func json(_ problem: Problem) -> String {
+    let page = problem.page.map { "\($0)" } ?? "null"
+    let database = problem.database.map(JSONText.quoted) ?? "null"
+    return "{\"severity\":\"\(problem.severity.rawValue)\",\"page\":\(page),\"db\":\(database),"
+      + "\"message\":\(JSONText.quoted(problem.message))}"
+  }
+}
