@@ -86,7 +86,7 @@ struct Evictor: Sendable {
     queues.setCost(cost, of: slot)
     if (queues.residents[slot].queue == .pinned) != isPinned { queues.move(slot, to: isPinned ? .pinned : .small) }
     let hash = queues.residents[slot].hash
-    if !isPinned, hash & mask == 0 { use(slot, hash: hash) }
+    if hash & mask == 0 { use(slot, hash: hash) }
   }
 
   /// The hash of an entry.
