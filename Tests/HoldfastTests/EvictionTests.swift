@@ -90,7 +90,7 @@ import Testing
 
   @Test func aScanDoesNotDisplaceWhatIsPopular() {
     var requests: [Int] = []
-    for step in 0..<60_000 {
+    for step in 0..<30_000 {
       requests.append(Int(min(scatter(step) % 400, scatter(step + 1_000_000) % 400)))
       if step % 2 == 0 { requests.append(1000 + step) }
     }
