@@ -85,4 +85,5 @@ package final class Guarded<State>: @unchecked Sendable {
 }
 
 /// Where threads sleep that found a guarded state taken; how often they were woken. One for all: it is rarely visited.
+/// An empty state would have the address of the monitor's own fields, which the thread sanitizer takes for a race.
 private let parkingLot = Monitor(0)

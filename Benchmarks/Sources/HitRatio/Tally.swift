@@ -13,10 +13,7 @@ struct Tally {
 }
 
 extension Trace {
-  /// Asks `isHit` for each request.
-  ///
-  /// - Parameter weighted: Whether a request has its own size; otherwise each is 1.
-  /// - Returns: The hits.
+  /// Asks `isHit` for each request, and counts; if `weighted`, a request has its own size, otherwise each is 1.
   func run(weighted: Bool, _ isHit: (_ key: Int, _ size: Int) -> Bool) -> Tally {
     var tally = Tally()
     for (index, key) in keys.enumerated() {
