@@ -21,7 +21,7 @@ import Testing
       try t.value(forKey: "a", in: cache.tables.entries)?.count ?? 0
     }
     let step = size > 200 ? 37 : 1
-    for offset in Array(0..<120) + Array(stride(from: 120, to: size, by: step)) where offset < size {
+    for offset in Array(0..<130) + Array(stride(from: 130, to: size, by: step)) where offset < size {
       try cache.put("a", pattern(length), options)
       try cache.damage("a") { bytes in
         var bytes = bytes

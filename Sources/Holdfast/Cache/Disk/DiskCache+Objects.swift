@@ -46,7 +46,7 @@ extension DiskCache {
       try removeObject(forKey: key)
       return .stored
     }
-    return try setValue(try codec.encode(object), forKey: key, codec: codec.id, options: options)
+    return try setValue(try codec.encode(object), forKey: key, codec: codec.id, options: options).result
   }
 
   /// What is known of an entry, without its value.

@@ -57,7 +57,7 @@ extension DiskCache {
       value: [],
       entry: DiskCacheEdit.NewEntry(key: key, options: options, standardExpiration: configuration.expiresAfter),
       file: file)
-    return try write { edit, transaction in try pending.set(&edit, &transaction) }
+    return try write { edit, transaction in try pending.set(&edit, &transaction).result }
   }
 
   private func withCopy<R>(forKey key: String, _ body: (borrowing DiskCacheFile) throws -> R) throws -> R? {

@@ -18,7 +18,7 @@ extension DiskCache {
   public func setValue(
     _ value: [UInt8], forKey key: String, options: CacheEntryOptions = CacheEntryOptions()
   ) throws -> CacheStoreResult {
-    try setValue(value, forKey: key, codec: .bytes, options: options)
+    try setValue(value, forKey: key, codec: .bytes, options: options).result
   }
 
   /// Stores bytes under a key, in place of what is there, on the cache's writer thread.
@@ -36,8 +36,7 @@ extension DiskCache {
   public func setValue(
     _ value: [UInt8], forKey key: String, options: CacheEntryOptions = CacheEntryOptions()
   ) async throws -> CacheStoreResult {
-    let pending = try await pendingEntryInBackground(value, key, .bytes, options)
-    return try await write { edit, transaction in try pending.set(&edit, &transaction) }
+    try await setValue(value, forKey: key, codec: .bytes, options: options).result
   }
 
   /// Stores several values in one commit: all of them, or none if it throws.
@@ -127,13 +126,32 @@ extension DiskCache {
     try await write { edit, transaction in try edit.removeAll(in: &transaction) }
   }
 
+  /// What has been written: whether it is there, under which version, and in which commit.
+  struct Written: Sendable {
+    var result: CacheStoreResult
+    var record: DiskCacheRecord?
+    var transactionID: Int
+  }
+
   /// Stores bytes that have been encoded.
   func setValue(
-    _ value: [UInt8], forKey key: String, codec: CacheCodecID, options: CacheEntryOptions
-  ) throws -> CacheStoreResult {
-    let pending = try pendingEntry(value, key, codec, options)
+    _ value: [UInt8], forKey key: String, codec: CacheCodecID, options: CacheEntryOptions,
+    expecting expected: DiskCacheEdit.NewEntry.Expected = .any
+  ) throws -> Written {
+    var pending = try pendingEntry(value, key, codec, options)
+    pending.entry.expected = expected
     try prepareToWrite()
     return try write { edit, transaction in try pending.set(&edit, &transaction) }
+  }
+
+  /// As the synchronous form, on the writer thread.
+  func setValue(
+    _ value: [UInt8], forKey key: String, codec: CacheCodecID, options: CacheEntryOptions,
+    expecting expected: DiskCacheEdit.NewEntry.Expected = .any
+  ) async throws -> Written {
+    var pending = try await pendingEntryInBackground(value, key, codec, options)
+    pending.entry.expected = expected
+    return try await write { [pending] edit, transaction in try pending.set(&edit, &transaction) }
   }
 
   /// What is to be stored, its file written if it has one.
@@ -178,13 +196,14 @@ extension DiskCache {
     var entry: DiskCacheEdit.NewEntry
     let file: DiskCacheStagedFile?
 
-    func set(_ edit: inout DiskCacheEdit, _ transaction: inout WriteTransaction) throws -> CacheStoreResult {
+    func set(_ edit: inout DiskCacheEdit, _ transaction: inout WriteTransaction) throws -> Written {
       var entry = entry
       entry.file = file.map { (name: $0.name, length: $0.length, checksum: $0.checksum) }
       let bytes = value.span
       let result = try edit.set(bytes, as: entry, in: &transaction)
       if result == .stored, let file { transaction.afterCommit { file.commit() } }
-      return result
+      return Written(
+        result: result, record: result == .stored ? edit.written : nil, transactionID: transaction.id)
     }
   }
 
