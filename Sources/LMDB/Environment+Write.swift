@@ -32,12 +32,19 @@ extension Environment {
     durability: Options.Durability? = nil, _ body: (inout WriteTransaction) throws -> R
   ) throws -> R {
     try checkWritable(durability)
-    var outcome = Outcome()
     try writer.lock(for: path)
+    return try commitAndUnlock(durability ?? options.durability, body)
+  }
+
+  /// Runs `body` in a transaction, commits it, and tells of it. The caller has taken the writer lock.
+  func commitAndUnlock<R: ~Copyable>(
+    _ durability: Options.Durability, _ body: (inout WriteTransaction) throws -> R
+  ) throws -> R {
+    var outcome = Outcome()
     let result: R
     do {
       defer { writer.unlock() }
-      result = try commit(durability ?? options.durability, &outcome, body)
+      result = try commit(durability, &outcome, body)
     }
     for action in outcome.actions { action() }
     if let id = outcome.transactionID { commitObservers.notify(id) }

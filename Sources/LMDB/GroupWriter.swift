@@ -40,6 +40,9 @@ final class GroupWriter: Sendable {
   /// Whether the thread is committing what it has fetched.
   var isBusy: Bool { state.update { $0.isBusy } }
 
+  /// Whether nobody would be passed by a request that is not queued.
+  var isIdle: Bool { state.update { $0.requests.isEmpty && !$0.isBusy } }
+
   /// Lets the thread end once it has committed what it was given. Does not wait: the caller may be the thread itself.
   func stop() {
     state.update { $0.isStopped = true }

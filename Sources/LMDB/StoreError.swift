@@ -47,7 +47,7 @@ extension StoreError {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case invalidKey, invalidValue, invalidOption, unknownDatabase, alreadyOpen, nestedWrite, readOnly, notFound
-      case notADirectory, accessDenied, forked
+      case notADirectory, accessDenied, forked, cursorOverrun
       case diskFull, mapFull, readersFull, transactionFull
       case busy
       case notADatabase, unsupportedVersion, damaged, corruptRecord, io, poisoned, closed
@@ -78,6 +78,8 @@ extension StoreError {
     public static let accessDenied = Code(kind: .accessDenied)
     /// The environment was opened before `fork()`, and the child may not use it.
     public static let forked = Code(kind: .forked)
+    /// A replay cursor has missed records that were trimmed, and must be sought.
+    public static let cursorOverrun = Code(kind: .cursorOverrun)
 
     // Make room.
     /// The file system is full, or a quota or file-size limit was hit; nothing was half-written.
@@ -113,7 +115,7 @@ extension StoreError {
     public var remedy: Remedy {
       switch kind {
       case .invalidKey, .invalidValue, .invalidOption, .unknownDatabase, .alreadyOpen, .nestedWrite, .readOnly,
-        .notFound, .notADirectory, .accessDenied, .forked:
+        .notFound, .notADirectory, .accessDenied, .forked, .cursorOverrun:
         .fixTheCall
       case .diskFull, .mapFull, .readersFull, .transactionFull: .makeRoom
       case .busy: .tryLater

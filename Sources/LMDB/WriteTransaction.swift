@@ -53,6 +53,10 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
 
   /// Stores a value under a key, replacing the one that is there.
   ///
+  /// A value of more than half a page lies in pages of its own that follow each other. Where many small gaps are free,
+  /// LMDB searches their list for a run in each transaction: with 100,000 free pages from values of 3 KB, one value of
+  /// 64 KiB took 4 ms, one of 50 in a transaction 0.4 ms, and its bytes in pieces of a page 0.07 ms (`ChurnTests`).
+  ///
   /// - Parameters:
   ///   - value: 0 to ``Environment/maximumValueLength`` bytes.
   ///   - key: 1 to ``Environment/maximumKeyLength`` bytes.

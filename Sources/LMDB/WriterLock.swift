@@ -54,6 +54,15 @@ final class WriterLock: Sendable {
     }
   }
 
+  /// Takes the lock if that needs no waiting.
+  func tryLock() -> Bool {
+    state.update { state in
+      guard state.owner == nil else { return false }
+      state.owner = currentThread()
+      return true
+    }
+  }
+
   /// Whether this thread has the lock.
   var isHeldByThisThread: Bool { state.update { $0.owner == currentThread() } }
 

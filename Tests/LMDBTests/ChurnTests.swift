@@ -13,7 +13,7 @@ import Testing
     let scratch = TemporaryDirectory()
     let (environment, a) = try Environment.make(at: scratch(), .init(durability: .unsafeNoSync))
     var generator = SeededGenerator(seed: 1)
-    let count = setting("HF_CHURN", or: 4000)
+    let count = setting("HF_CHURN", or: 20_000)
     for start in stride(from: 0, to: count, by: 1000) {
       try environment.write { t in
         for n in start..<min(count, start + 1000) {

@@ -15,7 +15,9 @@ enum FaultShim {
       let compiler = Process()
       compiler.executableURL = URL(filePath: "/usr/bin/env")
       compiler.arguments = [
-        "cc", "-O1", "-shared", "-fPIC", "-o", "\(directory)/faults.so", "\(directory)/faults.c", "-ldl",
+        // Undefined behaviour in it traps.
+        "cc", "-O1", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-shared", "-fPIC", "-o",
+        "\(directory)/faults.so", "\(directory)/faults.c", "-ldl",
       ]
       try compiler.run()
       compiler.waitUntilExit()

@@ -135,6 +135,23 @@ import Testing
     try environment.verify()
   }
 
+  /// What is not flushed needs no other thread, unless somebody is before it.
+  @Test func anUnflushedWriteOfATaskAloneStartsNoThread() async throws {
+    let (environment, a) = try Environment.make(at: scratch(), Self.unsynced)
+    for n in 0..<20 {
+      let isQueued = try await environment.write { t in
+        try t.set([UInt8(n)], forKey: "k", in: a)
+        return environment.asynchronousWriter.isBusy
+      }
+      #expect(!isQueued)
+    }
+    await #expect(throws: Refusal.self) { try await environment.write { _ in throw Refusal(member: 0) } }
+    // The lock is free again.
+    try environment.set("sync", "k", in: a)
+    let relaxed = try await environment.write(durability: .relaxed) { _ in environment.asynchronousWriter.isBusy }
+    #expect(relaxed)
+  }
+
   @Test func closingAnswersWhatIsQueued() async throws {
     let (environment, a) = try Environment.make(at: scratch(), Self.unsynced)
     let pin = Pinned.writer(environment)

@@ -28,6 +28,8 @@ public struct JournalRecord: Sendable, Hashable {
     case discarded = 11
     /// The outcome of an attempt that had been given up came late, and changed nothing.
     case late = 12
+    /// A replay cursor was moved by the app; the reason says which and where, and the entry is none (0).
+    case cursorMoved = 13
   }
 
   /// Its place: records are numbered from 1, in the order of commits, without gaps.
@@ -100,15 +102,18 @@ struct Journal: Sendable {
     var found: [JournalRecord] = []
     var cursor = try transaction.cursor(in: rows, over: KeyRange(lower: .excluded(sequence.bigEndianBytes)))
     while found.count < limit, try cursor.next() {
-      let sequence = try number(of: cursor.key)
-      do throws(Malformed) {
-        found.append(try JournalRecord(sequence, decoding: cursor.value))
-      } catch {
-        throw StoreError(
-          .corruptRecord, "The record \(sequence) of \(rows.name) cannot be read: \(error.reason); skip it.")
-      }
+      found.append(try record(try number(of: cursor.key), cursor.value))
     }
     return found
+  }
+
+  func record(_ sequence: UInt64, _ bytes: Span<UInt8>) throws(StoreError) -> JournalRecord {
+    do throws(Malformed) {
+      return try JournalRecord(sequence, decoding: bytes)
+    } catch {
+      throw StoreError(
+        .corruptRecord, "The record \(sequence) of \(rows.name) cannot be read: \(error.reason); skip it.")
+    }
   }
 
   private func number(of key: Span<UInt8>) throws(StoreError) -> UInt64 {

@@ -10,7 +10,7 @@ public import LMDB
 public struct Outbox: Sendable {
   static let databases = [
     "outbox.entry", "outbox.state", "outbox.due", "outbox.lane", "outbox.run", "outbox.dead", "outbox.attachment",
-    "outbox.log", "outbox.meta",
+    "outbox.log", "outbox.cursor", "outbox.ack", "outbox.meta",
   ]
 
   let environment: Environment
@@ -34,6 +34,8 @@ public struct Outbox: Sendable {
   let attachments: Database
   /// Everything that happens, in order.
   let journal: Journal
+  /// Who follows the journal, and how far.
+  let cursors: ReplayCursorTable
   let meta: MetaTable
   /// What the user sees of entries in flight.
   let layers: OptimisticLayers
@@ -50,6 +52,8 @@ public struct Outbox: Sendable {
     dead = try environment.database("outbox.dead")
     attachments = try environment.database("outbox.attachment")
     journal = Journal(rows: try environment.database("outbox.log"))
+    cursors = ReplayCursorTable(
+      rows: try environment.database("outbox.cursor"), acknowledgements: try environment.database("outbox.ack"))
     meta = MetaTable(try environment.database("outbox.meta"))
     layers = try OptimisticLayers(environment)
   }
