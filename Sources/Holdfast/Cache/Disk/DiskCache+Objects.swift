@@ -10,7 +10,7 @@ extension DiskCache {
   /// - Returns: The value, or `nil`.
   /// - Throws: As ``value(forKey:)``.
   public func object<C: CacheCodec>(forKey key: String, as codec: C) throws -> C.Value? {
-    guard let (bytes, record) = try stored(key, as: codec.id) else { return nil }
+    guard let (bytes, record, _) = try stored(key, as: codec.id) else { return nil }
     do {
       return try codec.decode(bytes)
     } catch {
@@ -19,13 +19,15 @@ extension DiskCache {
     }
   }
 
-  /// The bytes of an entry that a codec wrote, and what is known of it.
-  func stored(_ key: String, as codec: CacheCodecID) throws -> (bytes: [UInt8], record: DiskCacheRecord)? {
+  /// The bytes of an entry that a codec wrote, what is known of it, and the commit that was read.
+  func stored(
+    _ key: String, as codec: CacheCodecID
+  ) throws -> (bytes: [UInt8], record: DiskCacheRecord, commit: Int)? {
     var found: (bytes: [UInt8], record: DiskCacheRecord)?
-    try read(key) { record, value in
+    let commit = try read(key) { record, value in
       if record.codec == codec { found = ([UInt8](copying: value), record) }
     }
-    return found
+    return found.map { ($0.bytes, $0.record, commit) }
   }
 
   /// Encodes a value and stores it under a key, in place of what is there; `nil` removes the entry.

@@ -144,14 +144,17 @@ extension DiskCache {
     return try write { edit, transaction in try pending.set(&edit, &transaction) }
   }
 
-  /// As the synchronous form, on the writer thread.
+  /// As the synchronous form, on the writer thread. Asked in the transaction, `isObsolete` says whether to leave it.
   func setValue(
     _ value: [UInt8], forKey key: String, codec: CacheCodecID, options: CacheEntryOptions,
-    expecting expected: DiskCacheEdit.NewEntry.Expected = .any
+    expecting expected: DiskCacheEdit.NewEntry.Expected = .any, unless isObsolete: (@Sendable () -> Bool)? = nil
   ) async throws -> Written {
     var pending = try await pendingEntryInBackground(value, key, codec, options)
     pending.entry.expected = expected
-    return try await write { [pending] edit, transaction in try pending.set(&edit, &transaction) }
+    return try await write { [pending] edit, transaction in
+      if isObsolete?() == true { return Written(result: .conflict, record: nil, transactionID: transaction.id) }
+      return try pending.set(&edit, &transaction)
+    }
   }
 
   /// What is to be stored, its file written if it has one.

@@ -61,7 +61,7 @@ final class DiskCacheTouches: Sendable {
     }
   }
 
-  private let stripes = (0..<stripeCount).map { _ in Monitor(Stripe()) }
+  private let stripes = (0..<stripeCount).map { _ in Guarded(Stripe()) }
 
   /// Notes a read.
   ///
@@ -81,6 +81,16 @@ final class DiskCacheTouches: Sendable {
       if stripe.known[place.known] == place.tag { return true }
       stripe.known[place.known] = place.tag
       return false
+    }
+  }
+
+  /// Notes a read that the memory half has answered.
+  func noteElsewhere(_ touch: Touch) {
+    let place = Place(of: touch.version)
+    stripes[place.stripe].update { stripe in
+      if stripe.slots.isEmpty { stripe.makeRoom() }
+      if !stripe.slots[place.slot].isPending { stripe.pending += 1 }
+      stripe.slots[place.slot] = Slot(touch: touch, isPending: true)
     }
   }
 
