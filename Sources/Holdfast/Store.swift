@@ -55,7 +55,15 @@ public final class Store: Sendable {
     let environment = try Environment.open(
       at: path, databases: StateStore.databases + Outbox.databases,
       options: Environment.Options(mode: isReadOnly ? .readOnly : .createIfMissing))
-    return try Store(environment, time: time, state: stateOptions)
+    let store = try Store(environment, time: time, state: stateOptions)
+    do {
+      try store.outbox.prepareLayout()
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw StoreError(.io, "The outbox of \(path) cannot be prepared: \(error).")
+    }
+    return store
   }
 
   /// Runs `body` on one snapshot of state and outbox.

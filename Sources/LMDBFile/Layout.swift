@@ -9,6 +9,13 @@ package struct Layout: Sendable, Hashable {
   /// The bytes of a page: a power of two from 256 to 65,536.
   package let pageSize: Int
 
+  package init(wordSize: Int, isBigEndian: Bool, version: Int, pageSize: Int) {
+    self.wordSize = wordSize
+    self.isBigEndian = isBigEndian
+    self.version = version
+    self.pageSize = pageSize
+  }
+
   /// The bytes before the table of a page's nodes: the page number, since version 2 the transaction that wrote the
   /// page, and four 16-bit numbers.
   var pageHeaderSize: Int { (version == 1 ? wordSize : 2 * wordSize) + 8 }

@@ -19,6 +19,22 @@ package struct Meta: Sendable, Hashable {
 
   static let magic = 0xBEEF_C0DE
 
+  init(
+    number: Int, layout: Layout, transactionID: UInt64, lastPage: Int, mapSize: UInt64, address: UInt64, flags: Int,
+    free: Tree, main: Tree, problem: String?
+  ) {
+    self.number = number
+    self.layout = layout
+    self.transactionID = transactionID
+    self.lastPage = lastPage
+    self.mapSize = mapSize
+    self.address = address
+    self.flags = flags
+    self.free = free
+    self.main = main
+    self.problem = problem
+  }
+
   /// Reads a meta page; `nil` if the bytes have no magic number or known version where the layout has them.
   init?(_ page: [UInt8], number: Int, layout guess: Layout) {
     let bytes = page.span

@@ -22,6 +22,25 @@ package struct PageSet: Sendable {
     return true
   }
 
+  /// Adds all pages of another set.
+  package mutating func formUnion(_ other: PageSet) {
+    for (index, chunk) in other.allChunks {
+      for (word, bits) in chunk.enumerated() {
+        var bits = bits
+        while bits != 0 {
+          _ = insert(index * Self.chunkBits + word * 64 + bits.trailingZeroBitCount)
+          bits &= bits - 1
+        }
+      }
+    }
+  }
+
+  private var allChunks: [Int: [UInt64]] {
+    var all = chunks
+    if currentIndex >= 0 { all[currentIndex] = current }
+    return all
+  }
+
   package func contains(_ page: Int) -> Bool {
     let index = page / Self.chunkBits
     let bit = page % Self.chunkBits

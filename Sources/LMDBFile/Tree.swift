@@ -47,6 +47,13 @@ package struct Tree: Sendable, Hashable {
     self.root = root == (layout.wordSize == 4 ? UInt64(UInt32.max) : .max) ? nil : Int(clamping: root)
   }
 
+  /// A database without records, in a file of some layout.
+  package static func empty(_ layout: Layout) -> Tree {
+    var record = [UInt8](repeating: 0, count: layout.treeRecordSize)
+    for index in record.count - layout.wordSize..<record.count { record[index] = 0xFF }
+    return Tree(record.span, at: 0, layout, name: nil)
+  }
+
   /// The name for people; what is not text is escaped.
   package var title: String {
     guard let name else { return "main" }

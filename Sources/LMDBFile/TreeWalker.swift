@@ -2,7 +2,7 @@
 package struct TreeWalker {
   /// A page, or the pages of a value, as the walk comes to it.
   package struct Visit: Sendable {
-    package enum Kind: String, Sendable { case branch, leaf, overflow, duplicates }
+    package enum Kind: String, Sendable, CaseIterable { case branch, leaf, overflow, duplicates }
     package let page: Int
     package let count: Int
     package let kind: Kind
@@ -45,6 +45,13 @@ package struct TreeWalker {
   package mutating func walk(_ tree: Tree, title: String? = nil) -> TreeSummary {
     var summary = TreeSummary()
     walk(tree, title: title ?? tree.title, isInner: false, &summary)
+    return summary
+  }
+
+  /// Walks a tree of values under one key.
+  mutating func walkValues(_ tree: Tree) -> TreeSummary {
+    var summary = TreeSummary()
+    walk(tree, title: tree.title, isInner: true, &summary)
     return summary
   }
 

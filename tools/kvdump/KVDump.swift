@@ -6,7 +6,9 @@ import LMDBFile
 enum KVDump {
   /// All commands, in the order of the help.
   static let commands: [any Command.Type] = [
-    InfoCommand.self, ListCommand.self, CatCommand.self, GetCommand.self, DumpCommand.self, VerifyCommand.self,
+    InfoCommand.self, ListCommand.self, CatCommand.self, GetCommand.self, StatsCommand.self, DumpCommand.self,
+    LoadCommand.self, ExportCommand.self, ImportCommand.self, VerifyCommand.self, RecoverCommand.self,
+    CopyCommand.self, DiffCommand.self, WatchCommand.self, ReadersCommand.self, PagesCommand.self, PageCommand.self,
     OutboxListCommand.self, StateGetCommand.self, HelpCommand.self,
   ]
 

@@ -15,7 +15,7 @@ extension Bench {
   ///   - contenders: Ours first.
   /// - Throws: ``BenchError/sumsDiffer(_:_:)`` if contenders did not read the same; what a contender throws.
   public func compare(_ workload: Workload, _ contenders: [Contender]) throws {
-    guard let ours = contenders.first else { return }
+    guard let ours = contenders.first, filter.map({ workload.name.contains($0) }) ?? true else { return }
     let operations = try calibrated(workload, ours)
     let warmUps = 2
     let limit = min(effort.rounds.upperBound + warmUps, workload.roundLimit ?? .max)

@@ -10,6 +10,9 @@ struct Output {
   private var used = 0
   /// Whether anything has left the buffer.
   private(set) var hasWritten = false
+  /// Takes all bytes on their way, if a hash of them is wanted.
+  var digest: SHA256?
+  private var digested = 0
   /// Asked before bytes leave: whether they can be trusted.
   var mayWrite: (() throws(Failure) -> Void)?
 
@@ -21,12 +24,29 @@ struct Output {
   var isTerminal: Bool { descriptor.isTerminal }
 
   /// Forgets what has not been written.
-  mutating func discard() { used = 0 }
+  mutating func discard() { (used, digested) = (0, 0) }
+
+  /// The hash of all bytes so far, of which no more is taken.
+  mutating func finishDigest() -> String {
+    digestBuffer()
+    defer { digest = nil }
+    return digest?.digest() ?? ""
+  }
+
+  private mutating func digestBuffer() {
+    if digested < used, var digest {
+      digest.update(buffer.span.extracting(digested..<used))
+      self.digest = digest
+    }
+    digested = used
+  }
 
   mutating func flush() throws(Failure) {
     if used == 0 { return }
     try mayWrite?()
+    digestBuffer()
     hasWritten = true
+    digested = 0
     let count = used
     used = 0
     let code = descriptor.write(buffer, count: count)

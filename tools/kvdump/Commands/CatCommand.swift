@@ -117,7 +117,7 @@ struct CatCommand: Command {
     }
   }
 
-  private static func prefix(of key: [UInt8], upTo delimiter: [UInt8]) -> [UInt8] {
+  static func prefix(of key: [UInt8], upTo delimiter: [UInt8]) -> [UInt8] {
     guard key.count >= delimiter.count else { return key }
     for start in 0...key.count - delimiter.count where key[start..<start + delimiter.count].elementsEqual(delimiter) {
       return Array(key[..<(start + delimiter.count)])

@@ -135,7 +135,8 @@ struct RecordFormat {
     try output.write("}\n")
   }
 
-  private func json(_ bytes: [UInt8]) -> String {
+  /// Bytes as JSON: a string if they are text, otherwise an object.
+  func json(_ bytes: [UInt8]) -> String {
     switch encoding {
     case .auto:
       if let text = String(validating: bytes, as: UTF8.self) { return JSONText.quoted(text) }

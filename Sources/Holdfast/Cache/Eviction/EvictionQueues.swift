@@ -53,11 +53,12 @@ struct EvictionQueues: Sendable {
   /// Moves an entry to the young end of its queue, as if it was new.
   mutating func renew(_ slot: Int32) { residents.move(slot, to: residents[slot].queue) }
 
-  /// The entry that has to leave next; `nil` if there are only pinned ones.
+  /// Chooses the entry that has to leave next.
   ///
   /// - Parameters:
   ///   - limit: What the cache may hold.
   ///   - takeUses: How often an entry was asked for since it was asked about last.
+  /// - Returns: The entry; `nil` if there are only pinned ones.
   mutating func victim(within limit: Amount, takeUses: (Int32, UInt64) -> Int) -> Int32? {
     let share = limit.share(rule.smallPart)
     for _ in 0..<Self.patience {

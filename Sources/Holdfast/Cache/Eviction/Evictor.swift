@@ -93,11 +93,12 @@ struct Evictor: Sendable {
   @usableFromInline
   func hash(of slot: Int32) -> UInt64 { queues.residents[slot].hash }
 
-  /// The entry that has to leave next; `nil` if there are only pinned ones.
+  /// Chooses the entry that has to leave next.
   ///
   /// - Parameters:
   ///   - limit: What the cache may hold, if it is less than its limit.
   ///   - takeUses: How often an entry was asked for since it was asked about last.
+  /// - Returns: The entry; `nil` if there are only pinned ones.
   @usableFromInline
   mutating func victim(within limit: Amount? = nil, takeUses: (Int32, UInt64) -> Int) -> Int32? {
     queues.victim(within: limit ?? self.limit, takeUses: takeUses)

@@ -1,4 +1,5 @@
-#if canImport(Darwin)
+// Apple's systems have no FoundationEssentials of its own.
+#if canImport(Darwin) && !canImport(FoundationEssentials)
   import Foundation
 #endif
 

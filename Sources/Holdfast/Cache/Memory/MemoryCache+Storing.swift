@@ -90,9 +90,7 @@ extension MemoryCache {
     return true
   }
 
-  /// Evicts the next entry.
-  ///
-  /// - Parameter limit: What the cache may hold, if that is less than its limit.
+  /// Evicts the next entry, for what the cache may hold: `limit`, if that is less than its own.
   @inlinable
   func evict(within limit: Amount?, _ ledger: inout MemoryLedger) -> MemoryShard<Key, Value>.Entry? {
     let victim = ledger.evictor.victim(within: limit) { slot, hash in

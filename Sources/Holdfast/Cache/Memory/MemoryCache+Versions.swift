@@ -98,7 +98,11 @@ extension MemoryCache {
   func endChangeOfAll(where isChanged: ((Key) -> Bool)? = nil) {
     for shard in shards {
       shard.update { shard in
-        for index in shard.stripes.indices { shard.stripes[index].pending -= 1 }
+        for index in shard.stripes.indices {
+          shard.stripes[index].pending -= 1
+          // A key that has no value here may be among those that were changed.
+          shard.stripes[index].version &+= 1
+        }
       }
     }
     if let isChanged { removeObjects(where: isChanged) } else { removeAllObjects() }

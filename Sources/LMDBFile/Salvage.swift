@@ -1,0 +1,203 @@
+/// Takes out of a damaged file what can still be read.
+///
+/// First what the chosen commit leads to. Only where that has holes: what the other meta page leads to, and what lies on
+/// leaves that nothing leads to and that are not known to be free. The latter may be old; they never replace what was
+/// found by a better way.
+package struct Salvage {
+  /// A record, and where it belongs.
+  package struct Record: Sendable {
+    package let database: [UInt8]?
+    package let flags: Tree.Flags
+    package let key: [UInt8]
+    package let value: [UInt8]
+    /// Whether it may be an older version, or have been removed.
+    package let isUncertain: Bool
+  }
+
+  /// What became of one database.
+  package struct Outcome: Sendable {
+    package let title: String
+    /// How many records the file says there are.
+    package let recorded: Int
+    /// How many were found by way of the commit.
+    package fileprivate(set) var found: Int
+    /// How many more were found in another way.
+    package fileprivate(set) var uncertain = 0
+    package let name: [UInt8]?
+    let flags: Tree.Flags
+
+    package var isWhole: Bool { found >= recorded }
+  }
+
+  /// What databases are called that records are put into whose own is not known.
+  package static let orphanName = "kvdump.recovered"
+  package static let orphanDuplicatesName = "kvdump.recovered.duplicates"
+
+  private let file: DataFile
+  private let snapshots: [Snapshot]
+  /// Whether a meta page is broken, so that its commit, perhaps the newest, cannot be found.
+  package let hasBrokenMeta: Bool
+  package private(set) var outcomes: [Outcome] = []
+  /// Pages that could not be read, or were not what they should be.
+  package private(set) var damagedPages: [Int] = []
+  private var used = PageSet()
+
+  /// Opens a file for salvage, even one without a readable head.
+  ///
+  /// - Throws: `notFound`, `denied` or `io`; `notLMDB` if there is no page of LMDB in it.
+  package init(at path: String, choice: Snapshot.Choice) throws(ReadError) {
+    do throws(ReadError) {
+      file = try DataFile(at: path)
+    } catch {
+      guard [.notLMDB, .damaged].contains(error.code) else { throw error }
+      let source = try ByteSource(try DataFile.dataPath(path))
+      guard let layout = try LayoutGuess.layout(of: source) else { throw error }
+      file = DataFile(source, assuming: layout)
+    }
+    let metas = try file.metas()
+    hasBrokenMeta = metas.contains { $0.problem != nil }
+    let sound = metas.compactMap(\.sound).sorted { $0.transactionID > $1.transactionID }
+    var found: [Snapshot] = []
+    for meta in sound {
+      if case .meta(let number) = choice, number != meta.number { continue }
+      found.append(try Snapshot(file, meta))
+    }
+    snapshots = found
+  }
+
+  /// The commit that was chosen, if there is any.
+  package var transactionID: UInt64? { snapshots.first?.meta.transactionID }
+  package var mapSize: UInt64? { snapshots.first?.meta.mapSize }
+
+  /// Hands out all records that can be found.
+  package mutating func run(_ emit: (Record) -> Void) throws(ReadError) {
+    if let newest = snapshots.first {
+      for tree in trees(of: newest) { walk(tree, newest, emit) }
+    }
+    let holes = outcomes.filter { !$0.isWhole }
+    guard hasBrokenMeta || !holes.isEmpty || !damagedPages.isEmpty else { return }
+    for older in snapshots.dropFirst() {
+      for tree in trees(of: older) where holes.contains(where: { $0.name == tree.name }) { fill(tree, older, emit) }
+    }
+    try scan(holes, emit)
+  }
+
+  /// The databases that can be seen; the main one first.
+  private mutating func trees(of snapshot: Snapshot) -> [Tree] {
+    var found = [snapshot.main]
+    var walker = TreeWalker(snapshot)
+    walker.onLeaf = { page, _ in
+      var records = LeafRecords(snapshot)
+      records.forEach(of: page, database: { found.append($0) }, { _, _, _ in })
+    }
+    _ = walker.walk(snapshot.main)
+    return found
+  }
+
+  private mutating func walk(_ tree: Tree, _ snapshot: Snapshot, _ emit: (Record) -> Void) {
+    var outcome = Outcome(
+      title: tree.title, recorded: tree.entries, found: 0, name: tree.name, flags: tree.flags.intersection(.known))
+    var databases = 0
+    withoutActuallyEscaping(emit) { emit in
+      var walker = TreeWalker(snapshot)
+      var records = LeafRecords(snapshot)
+      var found = 0
+      walker.onLeaf = { page, _ in
+        records.forEach(of: page, database: { _ in databases += 1 }) { key, value, _ in
+          emit(Record(database: tree.name, flags: outcome.flags, key: key, value: value, isUncertain: false))
+          found += 1
+        }
+      }
+      _ = walker.walk(tree)
+      walker.onLeaf = nil
+      outcome.found = found
+      used.formUnion(walker.used)
+      damagedPages += walker.problems.compactMap(\.page)
+    }
+    outcome.found += databases
+    outcomes.append(outcome)
+  }
+
+  /// Adds what an older commit leads to.
+  private mutating func fill(_ tree: Tree, _ snapshot: Snapshot, _ emit: (Record) -> Void) {
+    guard let index = outcomes.firstIndex(where: { $0.name == tree.name }) else { return }
+    let flags = outcomes[index].flags
+    var added = 0
+    let known = used
+    withoutActuallyEscaping(emit) { emit in
+      var walker = TreeWalker(snapshot)
+      var records = LeafRecords(snapshot)
+      walker.onLeaf = { page, _ in
+        // What both commits share has been handed out.
+        if known.contains(page.number) { return }
+        records.forEach(of: page) { key, value, _ in
+          emit(Record(database: tree.name, flags: flags, key: key, value: value, isUncertain: true))
+          added += 1
+        }
+      }
+      _ = walker.walk(tree)
+      walker.onLeaf = nil
+      used.formUnion(walker.used)
+    }
+    outcomes[index].uncertain += added
+  }
+
+  // MARK: Leaves that nothing leads to
+
+  private mutating func scan(_ holes: [Outcome], _ emit: (Record) -> Void) throws(ReadError) {
+    // Beyond the last page of the commit there may be those of a newer one.
+    let snapshot = try Snapshot(file, Meta(spanning: file))
+    let free = snapshots.first.map(freePages) ?? PageSet()
+    var page = Page()
+    var leaves: [(number: Int, transaction: UInt64)] = []
+    for number in 2..<max(2, snapshot.filePages) where !used.contains(number) && !free.contains(number) {
+      guard (try? snapshot.read(number, into: &page)) != nil, page.frame.kind == .leaf else { continue }
+      leaves.append((number, page.transactionID(snapshot.layout)))
+    }
+    // Where pages say which commit wrote them, the newest come first, since later ones do not replace them.
+    leaves.sort { ($1.transaction, $0.number) < ($0.transaction, $1.number) }
+    for (number, _) in leaves where !used.contains(number) {
+      guard (try? snapshot.read(number, into: &page)) != nil else { continue }
+      adopt(page, snapshot, holes, emit)
+    }
+  }
+
+  private mutating func adopt(_ page: Page, _ snapshot: Snapshot, _ holes: [Outcome], _ emit: (Record) -> Void) {
+    var records = LeafRecords(snapshot)
+    var trees: [Tree] = []
+    var found: [([UInt8], [UInt8], Bool)] = []
+    records.forEach(of: page, database: { trees.append($0) }) { found.append(($0, $1, $2)) }
+    for tree in trees where !outcomes.contains(where: { $0.name == tree.name }) {
+      walk(tree, snapshot, emit)
+    }
+    for (key, value, isDuplicate) in found {
+      // With one hole, that is where they are missing; a page of duplicates does not fit a database without.
+      let home = holes.count == 1 && (!isDuplicate || holes[0].flags.contains(.duplicates)) ? holes[0] : nil
+      let orphan = Array((isDuplicate ? Self.orphanDuplicatesName : Self.orphanName).utf8)
+      let isMain = outcomes.allSatisfy { $0.name == nil && $0.recorded == 0 } && !isDuplicate
+      let name = home.map(\.name) ?? (isMain ? nil : orphan)
+      let flags = home?.flags ?? (isDuplicate ? .duplicates : [])
+      emit(Record(database: name, flags: flags, key: key, value: value, isUncertain: true))
+      count(name, flags)
+    }
+    used.formUnion(records.used)
+    _ = used.insert(page.number)
+  }
+
+  private mutating func count(_ name: [UInt8]?, _ flags: Tree.Flags) {
+    if let index = outcomes.firstIndex(where: { $0.name == name }) {
+      outcomes[index].uncertain += 1
+    } else {
+      let title = name.map { String(escaping: $0) } ?? "main"
+      outcomes.append(Outcome(title: title, recorded: 0, found: 0, uncertain: 1, name: name, flags: flags))
+    }
+  }
+
+  private func freePages(_ snapshot: Snapshot) -> PageSet {
+    var free = PageSet()
+    try? snapshot.forEachFreePage { _, pages in
+      for page in pages where page >= 2 && page <= snapshot.meta.lastPage { _ = free.insert(page) }
+    }
+    return free
+  }
+}

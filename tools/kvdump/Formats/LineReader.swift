@@ -1,0 +1,61 @@
+/// Takes bytes as they come, and gives them back line by line.
+struct LineReader {
+  /// The longest line: a value of 64 MiB in hexadecimal, and some.
+  static let limit = 160 << 20
+
+  private let fill: (inout [UInt8]) -> Int
+  private var chunk = [UInt8](repeating: 0, count: 1 << 18)
+  private var available = 0
+  private var position = 0
+  /// The line last read, without its end.
+  private(set) var line: [UInt8] = []
+  /// Its number, from 1.
+  private(set) var number = 0
+  /// Whether the line last read had an end.
+  private(set) var isTerminated = true
+  /// Why there is no more, if it is not the end of the input.
+  private(set) var failure: String?
+
+  /// - Parameter fill: Puts what there is into the buffer, and says how much; zero at the end, below zero for a failure.
+  init(_ fill: @escaping (inout [UInt8]) -> Int) { self.fill = fill }
+
+  /// Takes bytes that are all there.
+  init(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    self.init { buffer in
+      let count = min(rest.count, buffer.count)
+      buffer.replaceSubrange(0..<count, with: rest.prefix(count))
+      rest = rest.dropFirst(count)
+      return count
+    }
+  }
+
+  /// Reads a line.
+  ///
+  /// - Returns: Whether there was one, or at least the start of one.
+  mutating func next() -> Bool {
+    line.removeAll(keepingCapacity: true)
+    isTerminated = false
+    while failure == nil {
+      if position == available {
+        let got = fill(&chunk)
+        if got < 0 { failure = "the input cannot be read" }
+        if got <= 0 { break }
+        (position, available) = (0, got)
+      }
+      let rest = chunk[position..<available]
+      let end = rest.firstIndex(of: 0x0A) ?? available
+      line.append(contentsOf: rest[..<end])
+      if line.count > Self.limit { failure = "the line is longer than \(Self.limit) bytes" }
+      position = end
+      if end < available {
+        position += 1
+        isTerminated = true
+        break
+      }
+    }
+    if line.isEmpty && !isTerminated { return false }
+    number += 1
+    return failure == nil
+  }
+}
