@@ -4,7 +4,7 @@ extension Cache {
   /// Stores a value under a key, in place of what is there; `nil` removes it.
   ///
   /// Both halves change together: when it returns, nobody reads the old value any more. Blocks for the commit, see
-  /// ``DiskCache/setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// `setValue(_:forKey:options:)`.
   ///
   /// - Parameters:
   ///   - object: The value.
@@ -12,7 +12,7 @@ extension Cache {
   ///   - options: Expiry, cost, tags and the like.
   /// - Returns: Whether it is there.
   /// - Throws: What the codec throws, and then nothing has changed; otherwise as
-  ///   ``DiskCache/setValue(_:forKey:options:)-([UInt8],_,_)``.
+  ///   `setValue(_:forKey:options:)`.
   @discardableResult
   public func setObject(
     _ object: Value?, forKey key: String, options: CacheEntryOptions = CacheEntryOptions()
@@ -51,7 +51,7 @@ extension Cache {
   ///
   /// - Parameter key: Any text.
   /// - Returns: Whether there was one.
-  /// - Throws: As ``setObject(_:forKey:options:)-(Value?,_,_)``.
+  /// - Throws: As `setObject(_:forKey:options:)`.
   @discardableResult
   public func removeObject(forKey key: String) throws -> Bool {
     invalidateFlight(key)
@@ -77,7 +77,7 @@ extension Cache {
   ///
   /// - Parameter prefix: The start, compared by bytes.
   /// - Returns: How many there were.
-  /// - Throws: As ``setObject(_:forKey:options:)-(Value?,_,_)``.
+  /// - Throws: As `setObject(_:forKey:options:)`.
   @discardableResult
   public func removeObjects(withPrefix prefix: String) throws -> Int {
     invalidateFlights { $0.text.utf8.starts(with: prefix.utf8) }
@@ -90,7 +90,7 @@ extension Cache {
   ///
   /// - Parameter tag: The tag.
   /// - Returns: How many there were.
-  /// - Throws: As ``setObject(_:forKey:options:)-(Value?,_,_)``.
+  /// - Throws: As `setObject(_:forKey:options:)`.
   @discardableResult
   public func removeObjects(taggedWith tag: String) throws -> Int {
     invalidateFlights { _ in true }
@@ -99,7 +99,7 @@ extension Cache {
 
   /// Removes everything, in one commit: when it returns, nobody sees a value that was there before.
   ///
-  /// - Throws: As ``setObject(_:forKey:options:)-(Value?,_,_)``.
+  /// - Throws: As `setObject(_:forKey:options:)`.
   public func removeAllObjects() throws {
     invalidateFlights { _ in true }
     try diskCache.removeAllObjects()

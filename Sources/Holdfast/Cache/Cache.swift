@@ -104,7 +104,7 @@ public final class Cache<Value: Sendable>: Sendable {
 
   /// The value of a key; `nil` as a new value removes it.
   ///
-  /// What ``object(forKey:)`` and ``setObject(_:forKey:options:)-(Value?,_,_)`` would throw is an event of ``diskCache``
+  /// What ``object(forKey:)`` and `setObject(_:forKey:options:)` would throw is an event of ``diskCache``
   /// here, and the value counts as missing.
   public subscript(key: String) -> Value? {
     get { reporting(key) { try object(forKey: key) } ?? nil }

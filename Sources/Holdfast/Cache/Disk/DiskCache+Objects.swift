@@ -39,7 +39,7 @@ extension DiskCache {
   ///   - options: Expiry, cost, tags and the like.
   /// - Returns: Whether it is there.
   /// - Throws: What the codec throws, and then nothing has changed; otherwise as
-  ///   ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  ///   `setValue(_:forKey:options:)`.
   @discardableResult
   public func setObject<C: CacheCodec>(
     _ object: C.Value?, forKey key: String, as codec: C, options: CacheEntryOptions = CacheEntryOptions()

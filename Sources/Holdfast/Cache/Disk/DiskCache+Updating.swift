@@ -8,7 +8,7 @@ extension DiskCache {
   ///   - key: Any text.
   ///   - options: Expiry, cost, tags and the like.
   /// - Returns: Whether it was stored; ``CacheStoreResult/conflict`` if an entry is there, which stays.
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// - Throws: As `setValue(_:forKey:options:)`.
   @discardableResult
   public func addValue(
     _ value: [UInt8], forKey key: String, options: CacheEntryOptions = CacheEntryOptions()
@@ -26,7 +26,7 @@ extension DiskCache {
   ///   - body: Gets the bytes, `nil` if there is no entry, and changes them; `nil` afterwards removes the entry.
   /// - Returns: Whether the new value is there.
   /// - Throws: What `body` throws, and then nothing has changed; otherwise as
-  ///   ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  ///   `setValue(_:forKey:options:)`.
   @discardableResult
   public func updateValue(
     forKey key: String, options: CacheEntryOptions = CacheEntryOptions(), _ body: (inout [UInt8]?) throws -> Void

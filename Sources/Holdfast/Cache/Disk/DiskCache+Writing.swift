@@ -44,7 +44,7 @@ extension DiskCache {
   /// - Parameters:
   ///   - values: Keys and bytes; of two with the same key the later one counts.
   ///   - options: Expiry, cost, tags and the like, for each of them.
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// - Throws: As `setValue(_:forKey:options:)`.
   public func setValues(
     _ values: [(key: String, value: [UInt8])], options: CacheEntryOptions = CacheEntryOptions()
   ) throws {
@@ -59,7 +59,7 @@ extension DiskCache {
   ///
   /// - Parameter key: Any text.
   /// - Returns: Whether there was one.
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// - Throws: As `setValue(_:forKey:options:)`.
   @discardableResult
   public func removeObject(forKey key: String) throws -> Bool {
     let key = try DiskCacheKey(key)
@@ -70,7 +70,7 @@ extension DiskCache {
   ///
   /// - Parameter key: Any text.
   /// - Returns: Whether there was one.
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``; `CancellationError`.
+  /// - Throws: As `setValue(_:forKey:options:)`; `CancellationError`.
   @discardableResult
   public func removeObject(forKey key: String) async throws -> Bool {
     let key = try DiskCacheKey(key)
@@ -81,7 +81,7 @@ extension DiskCache {
   ///
   /// - Parameter keys: Any texts.
   /// - Returns: How many there were.
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// - Throws: As `setValue(_:forKey:options:)`.
   @discardableResult
   public func removeObjects(forKeys keys: [String]) throws -> Int {
     let keys = try keys.map { try DiskCacheKey($0).bytes }
@@ -94,7 +94,7 @@ extension DiskCache {
   ///
   /// - Parameter prefix: The start, compared by bytes; an empty one is every key.
   /// - Returns: How many there were.
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// - Throws: As `setValue(_:forKey:options:)`.
   @discardableResult
   public func removeObjects(withPrefix prefix: String) throws -> Int {
     try write { edit, transaction in try edit.removeAll(prefix: Array(prefix.utf8), in: &transaction) }
@@ -104,7 +104,7 @@ extension DiskCache {
   ///
   /// - Parameter tag: The tag.
   /// - Returns: How many there were.
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// - Throws: As `setValue(_:forKey:options:)`.
   @discardableResult
   public func removeObjects(taggedWith tag: String) throws -> Int {
     try write { edit, transaction in try edit.removeAll(tag: Array(tag.utf8), in: &transaction) }
@@ -114,14 +114,14 @@ extension DiskCache {
   ///
   /// Costs a step a page, not one an entry. The disk gets the space back in the background, see ``compact()``.
   ///
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// - Throws: As `setValue(_:forKey:options:)`.
   public func removeAllObjects() throws {
     try write { edit, transaction in try edit.removeAll(in: &transaction) }
   }
 
   /// Removes everything, on the cache's writer thread.
   ///
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``; `CancellationError`.
+  /// - Throws: As `setValue(_:forKey:options:)`; `CancellationError`.
   public func removeAllObjects() async throws {
     try await write { edit, transaction in try edit.removeAll(in: &transaction) }
   }
