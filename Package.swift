@@ -41,6 +41,10 @@ let package = Package(
     .executableTarget(
       name: "offline-comments", dependencies: ["Holdfast", "HoldfastHTTP"], path: "tools/offline-comments",
       exclude: ["run", "make-comments", "comments.jsonl"], swiftSettings: strict),
+    .executableTarget(
+      name: "crashlab", dependencies: ["Holdfast", "LMDB"], path: "tools/crashlab",
+      exclude: ["run", "recorder.c", "outbox"],
+      swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: policy),
     .testTarget(
       name: "HoldfastTests", dependencies: ["Holdfast", "LMDB", "TestSupport"], exclude: ["Outbox/Fixtures"],

@@ -14,16 +14,19 @@ extension Environment {
   ///   software made with an order of its own, a record beside the databases, or a database that another process made
   ///   after this one opened the file; `diskFull`, `accessDenied` or `io` if the new file cannot be written. In each
   ///   case the environment is as it was.
-  public func compact() throws(StoreError) {
+  public func compact() throws(StoreError) { try compact(waitingAtMost: options.waitLimit) }
+
+  /// As ``compact()``, for work that is not worth a long wait, during which nobody else could write.
+  package func compact(waitingAtMost limit: Duration) throws(StoreError) {
     try checkWritable(nil)
-    try writer.lock(for: path, atMost: options.waitLimit)
+    try writer.lock(for: path, atMost: limit)
     defer { writer.unlock() }
     try snapshots.checkUsable()
     let directory = try File(path, .directory)
-    guard try directory.lock(.exclusive, atMost: options.waitLimit) else { throw busy("somebody opens it") }
-    guard try handle.lockAlone(atMost: options.waitLimit) else { throw busy("another process has it open") }
+    guard try directory.lock(.exclusive, atMost: limit) else { throw busy("somebody opens it") }
+    guard try handle.lockAlone(atMost: limit) else { throw busy("another process has it open") }
     defer { handle.share() }
-    let isDone = try snapshots.withoutReaders(atMost: options.waitLimit) { () throws(StoreError) in
+    let isDone = try snapshots.withoutReaders(atMost: limit) { () throws(StoreError) in
       let workshop = try Workshop("\(path)/.new-data")
       do throws(StoreError) {
         unsafe try rebuildAlone(in: workshop)

@@ -21,7 +21,7 @@ import Testing
       try t.value(forKey: "a", in: cache.tables.entries)?.count ?? 0
     }
     let step = size > 200 ? 37 : 1
-    for offset in Array(0..<120) + Array(stride(from: 120, to: size, by: step)) where offset < size {
+    for offset in Array(0..<130) + Array(stride(from: 130, to: size, by: step)) where offset < size {
       try cache.put("a", pattern(length), options)
       try cache.damage("a") { bytes in
         var bytes = bytes
@@ -104,12 +104,12 @@ import Testing
     let cache = try DiskCache.open(path, machine)
     let mark = try DiskCacheMark(in: path)
     #expect(try mark.isSet(), "the new file is not flushed")
-    machine.wake()
+    await machine.wake()
     while try mark.isSet() { await Task.yield() }
     let naps = machine.state.update { $0.naps }
     for index in 0..<10 { try cache.put("\(index)", [1]) }
     #expect(try mark.isSet())
-    machine.wake()
+    await machine.wake()
     while try mark.isSet() { await Task.yield() }
     _ = try cache.value(forKey: "1")
     #expect(machine.state.update { $0.naps } == naps + 1)
@@ -121,9 +121,13 @@ import Testing
     let cache = try DiskCache.open(path, machine)
     let mark = try DiskCacheMark(in: path)
     try cache.setValue([1], forKey: "a")
+    let flushed = try cache.totals().last
+    try cache.setValue([1], forKey: "b")
+    #expect(try !cache.sync.clearMark(ifLast: flushed))
+    #expect(try mark.isSet())
     #expect(try cache.sync.flush())
     #expect(try !mark.isSet())
-    try cache.setValue([1], forKey: "b")
+    try cache.setValue([1], forKey: "c")
     #expect(try mark.isSet())
     #expect(try mark.bootID() == Array("boot-1".utf8))
   }

@@ -259,4 +259,24 @@ import Testing
     #expect(try FileSystem.names(in: "\(path)/files").isEmpty)
     try cache.verify()
   }
+
+  /// S24.
+  @Test func keysComeInPages() throws {
+    let cache = try DiskCache.open(path, machine)
+    let long = String(repeating: "k", count: 450)
+    let keys = ["", "a\0", "b:1", "b:2", "b:3", long + "1", long + "2", "z"]
+    for key in keys { try cache.setValue(pattern(4090), forKey: key) }
+    try cache.setValue([1], forKey: "gone", options: .init(expiration: .after(.seconds(1))))
+    machine.advance(.seconds(1))
+    var found: [String] = []
+    var page = try cache.keys(limit: 3)
+    while let last = page.last {
+      found += page
+      page = try cache.keys(after: last, limit: 3)
+    }
+    #expect(Set(found) == Set(keys) && found.count == keys.count)
+    #expect(try cache.keys(withPrefix: "b:") == ["b:1", "b:2", "b:3"])
+    #expect(try cache.keys(withPrefix: "b:", after: "b:2") == ["b:3"])
+    #expect(Set(try cache.keys(withPrefix: long)) == [long + "1", long + "2"])
+  }
 }

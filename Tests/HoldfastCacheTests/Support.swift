@@ -34,14 +34,17 @@ final class TestMachine: Sendable {
 
   func advance(_ duration: Duration) { state.update { $0.now += duration.milliseconds } }
 
-  /// Lets all sleeps end, once there is one.
-  func wake() {
-    let sleepers = state.wait { state -> [CheckedContinuation<Void, Never>]? in
-      if state.sleepers.isEmpty { return nil }
-      defer { state.sleepers = [] }
-      return state.sleepers
+  /// Lets all sleeps end, once there is one. Suspends until then: to block would take a thread from the one that sleeps.
+  func wake() async {
+    while true {
+      let sleepers = state.update { state in
+        defer { state.sleepers = [] }
+        return state.sleepers
+      }
+      for sleeper in sleepers { sleeper.resume() }
+      if !sleepers.isEmpty { return }
+      await Task.yield()
     }
-    for sleeper in sleepers { sleeper.resume() }
   }
 
   func restart() {

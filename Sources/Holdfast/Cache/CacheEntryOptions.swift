@@ -12,6 +12,8 @@ public struct CacheEntryOptions: Sendable, Hashable {
 
   /// When it expires.
   public var expiration: Expiration
+  /// How long those who would load it anew take it for fresh; `nil` is until it expires. Other reads get it until then.
+  public var freshFor: Duration?
   /// What it counts against `costLimit`, not negative; `nil` is the length of its bytes.
   public var cost: Int?
   /// Names under which it can be removed together with others: at most 255, each of 1 to 255 bytes.
@@ -29,16 +31,18 @@ public struct CacheEntryOptions: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - expiration: When the entry expires.
+  ///   - freshFor: How long those who would load it anew take it for fresh.
   ///   - cost: What it counts against `costLimit`; `nil` is the length of its bytes.
   ///   - tags: Names under which it can be removed together with others.
   ///   - priority: How long it stays when the disk half is full.
   ///   - extendedData: A few bytes beside the value.
   ///   - loadTime: How long it took to make the value.
   public init(
-    expiration: Expiration = .standard, cost: Int? = nil, tags: [String] = [], priority: CachePriority = .normal,
-    extendedData: [UInt8] = [], loadTime: Duration = .zero
+    expiration: Expiration = .standard, freshFor: Duration? = nil, cost: Int? = nil, tags: [String] = [],
+    priority: CachePriority = .normal, extendedData: [UInt8] = [], loadTime: Duration = .zero
   ) {
     self.expiration = expiration
+    self.freshFor = freshFor
     self.cost = cost
     self.tags = tags
     self.priority = priority
@@ -56,4 +60,6 @@ public enum CacheStoreResult: Sendable, Hashable {
   case rejected
   /// Its time was over before it was written. What was there before under its key is gone.
   case expired
+  /// Another value than the expected one is there, and stays.
+  case conflict
 }

@@ -20,6 +20,8 @@ public enum CacheEvent: Sendable, Hashable {
   case setAside(path: String, reason: String)
   /// The file was rewritten without its free space; sizes in bytes.
   case compacted(from: Int, to: Int)
+  /// A subscript could not read or write, or a loaded value could not be stored.
+  case accessFailed(key: String, StoreError)
   /// Work in the background failed; it is tried again after the next write.
   case maintenanceFailed(StoreError)
 }

@@ -3,6 +3,8 @@ import LMDB
 extension DiskCache {
   /// The file must be this large, and half of it free, before it is worth rewriting.
   static let compactionFloor = 4 << 20
+  /// How long work in the background may keep others from writing before it even begins.
+  private static let backgroundPatience = Duration.milliseconds(20)
 
   /// What the cache takes on disk: the data file and the files of large values.
   ///
@@ -19,9 +21,12 @@ extension DiskCache {
   /// 4 MiB is free.
   ///
   /// - Throws: `busy` if another process has it open, or a call does not end in time; `diskFull`; `io`. Nothing is lost.
-  public func compact() throws {
+  public func compact() throws { try compact(waitingAtMost: environment.options.waitLimit) }
+
+  /// As ``compact()``. In the background it is not worth a long wait, during which nobody else could write.
+  private func compact(waitingAtMost limit: Duration) throws {
     let before = try environment.info()
-    try environment.compact()
+    try environment.compact(waitingAtMost: limit)
     let after = try environment.info()
     eventStreams.send([
       .compacted(from: before.usedPages * before.pageSize, to: after.usedPages * after.pageSize)
@@ -34,7 +39,7 @@ extension DiskCache {
       try sweep()
       try relieveDisk()
       if try isWorthCompacting(), let room = system.availableBytes(path), room > liveBytes(try environment.info()) {
-        try compact()
+        try compact(waitingAtMost: Self.backgroundPatience)
       }
     } catch let error as StoreError where error.code == .busy || error.code == .closed {
       // Others use the cache: next time.
@@ -132,7 +137,7 @@ extension DiskCache {
       return false
     }
     // Nobody else may have it open; asked before anything leaves. The rewriting itself may free enough.
-    try compact()
+    try compact(waitingAtMost: Self.backgroundPatience)
     var info = try environment.info()
     guard size - info.usedPages * info.pageSize < bytes else { return true }
     let target = max(0, size - bytes)
@@ -145,7 +150,7 @@ extension DiskCache {
       if removed == 0 { break }
       info = try environment.info()
     }
-    try compact()
+    try compact(waitingAtMost: Self.backgroundPatience)
     info = try environment.info()
     return size - info.usedPages * info.pageSize >= bytes
   }

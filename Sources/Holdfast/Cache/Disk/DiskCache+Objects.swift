@@ -10,7 +10,7 @@ extension DiskCache {
   /// - Returns: The value, or `nil`.
   /// - Throws: As ``value(forKey:)``.
   public func object<C: CacheCodec>(forKey key: String, as codec: C) throws -> C.Value? {
-    guard let (bytes, record) = try stored(key, as: codec.id) else { return nil }
+    guard let (bytes, record, _) = try stored(key, as: codec.id) else { return nil }
     do {
       return try codec.decode(bytes)
     } catch {
@@ -19,13 +19,15 @@ extension DiskCache {
     }
   }
 
-  /// The bytes of an entry that a codec wrote, and what is known of it.
-  func stored(_ key: String, as codec: CacheCodecID) throws -> (bytes: [UInt8], record: DiskCacheRecord)? {
+  /// The bytes of an entry that a codec wrote, what is known of it, and the commit that was read.
+  func stored(
+    _ key: String, as codec: CacheCodecID
+  ) throws -> (bytes: [UInt8], record: DiskCacheRecord, commit: Int)? {
     var found: (bytes: [UInt8], record: DiskCacheRecord)?
-    try read(key) { record, value in
+    let commit = try read(key) { record, value in
       if record.codec == codec { found = ([UInt8](copying: value), record) }
     }
-    return found
+    return found.map { ($0.bytes, $0.record, commit) }
   }
 
   /// Encodes a value and stores it under a key, in place of what is there; `nil` removes the entry.
@@ -37,7 +39,7 @@ extension DiskCache {
   ///   - options: Expiry, cost, tags and the like.
   /// - Returns: Whether it is there.
   /// - Throws: What the codec throws, and then nothing has changed; otherwise as
-  ///   ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  ///   `setValue(_:forKey:options:)`.
   @discardableResult
   public func setObject<C: CacheCodec>(
     _ object: C.Value?, forKey key: String, as codec: C, options: CacheEntryOptions = CacheEntryOptions()
@@ -46,7 +48,7 @@ extension DiskCache {
       try removeObject(forKey: key)
       return .stored
     }
-    return try setValue(try codec.encode(object), forKey: key, codec: codec.id, options: options)
+    return try setValue(try codec.encode(object), forKey: key, codec: codec.id, options: options).result
   }
 
   /// What is known of an entry, without its value.

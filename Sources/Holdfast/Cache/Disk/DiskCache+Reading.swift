@@ -66,10 +66,29 @@ extension DiskCache {
   ///
   /// Not generic over a result, and neither is what it calls: the engine is another module, to which a type that it does
   /// not know costs thousands of instructions a read.
-  func read(_ key: String, _ body: (DiskCacheRecord, Span<UInt8>) throws -> Void) throws {
+  ///
+  /// - Returns: The number of the commit that was read.
+  @discardableResult
+  func read(_ key: String, _ body: (DiskCacheRecord, Span<UInt8>) throws -> Void) throws -> Int {
     var outcome = Outcome.nothing
-    try environment.read { transaction in outcome = try find(key, in: transaction, body) }
+    var commit = 0
+    try environment.read { transaction in
+      commit = transaction.id
+      outcome = try find(key, in: transaction, body)
+    }
     try finish(outcome, key, body)
+    return commit
+  }
+
+  /// The number of a commit in which the entry of a key is still of a version; the newest. `nil` if it is not.
+  func commit(with version: UInt64, forKey key: String) throws -> Int? {
+    var commit: Int?
+    try environment.read { transaction in
+      try withRecord(key, in: transaction) { _, record, _, _ in
+        if record.version == version { commit = transaction.id }
+      }
+    }
+    return commit
   }
 
   /// What a look into a snapshot leaves to do after it.
@@ -178,13 +197,15 @@ extension DiskCache {
     let age = now - Int64(clamping: record.stamp / 1000)
     let touch = DiskCacheTouches.Touch(
       version: record.version, stamp: record.stamp, priority: record.priority, time: now)
-    let isDue = age >= Limits.touchInterval(ageLimit.load(ordering: .relaxed))
-    if touches.note(touch, isDue: isDue) { return true }
+    if touches.note(touch, isDue: age >= touchInterval) { return true }
     if record.isIntact(bytes, tail: tail, under: tree) { return true }
     touches.forget(record.version)
     reportDamage(key, record.version)
     return false
   }
+
+  /// How old an entry's place in the order of use must be before a read moves it, in ms.
+  var touchInterval: Int64 { Limits.touchInterval(ageLimit.load(ordering: .relaxed)) }
 
   /// The bytes of a file.
   private func contents(

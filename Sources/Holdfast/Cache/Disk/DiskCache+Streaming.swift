@@ -40,7 +40,7 @@ extension DiskCache {
   ///   - options: Expiry, cost, tags and the like.
   ///   - body: Writes the value. If it throws, nothing is stored.
   /// - Returns: Whether it is there.
-  /// - Throws: What `body` throws; otherwise as ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// - Throws: What `body` throws; otherwise as `setValue(_:forKey:options:)`.
   @discardableResult
   public func setFile(
     forKey key: String, options: CacheEntryOptions = CacheEntryOptions(),
@@ -57,7 +57,7 @@ extension DiskCache {
       value: [],
       entry: DiskCacheEdit.NewEntry(key: key, options: options, standardExpiration: configuration.expiresAfter),
       file: file)
-    return try write { edit, transaction in try pending.set(&edit, &transaction) }
+    return try write { edit, transaction in try pending.set(&edit, &transaction).result }
   }
 
   private func withCopy<R>(forKey key: String, _ body: (borrowing DiskCacheFile) throws -> R) throws -> R? {

@@ -25,7 +25,7 @@ extension DiskCache {
   ///
   /// - Parameter count: Zero removes all that may leave.
   /// - Returns: How many entries were removed.
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``; what was removed by then stays removed.
+  /// - Throws: As `setValue(_:forKey:options:)`; what was removed by then stays removed.
   @discardableResult
   public func trim(toCount count: Int) throws -> Int { try trim(.count) { $0.count > count } }
 

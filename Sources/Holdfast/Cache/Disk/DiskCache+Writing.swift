@@ -18,7 +18,7 @@ extension DiskCache {
   public func setValue(
     _ value: [UInt8], forKey key: String, options: CacheEntryOptions = CacheEntryOptions()
   ) throws -> CacheStoreResult {
-    try setValue(value, forKey: key, codec: .bytes, options: options)
+    try setValue(value, forKey: key, codec: .bytes, options: options).result
   }
 
   /// Stores bytes under a key, in place of what is there, on the cache's writer thread.
@@ -36,8 +36,7 @@ extension DiskCache {
   public func setValue(
     _ value: [UInt8], forKey key: String, options: CacheEntryOptions = CacheEntryOptions()
   ) async throws -> CacheStoreResult {
-    let pending = try await pendingEntryInBackground(value, key, .bytes, options)
-    return try await write { edit, transaction in try pending.set(&edit, &transaction) }
+    try await setValue(value, forKey: key, codec: .bytes, options: options).result
   }
 
   /// Stores several values in one commit: all of them, or none if it throws.
@@ -45,7 +44,7 @@ extension DiskCache {
   /// - Parameters:
   ///   - values: Keys and bytes; of two with the same key the later one counts.
   ///   - options: Expiry, cost, tags and the like, for each of them.
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// - Throws: As `setValue(_:forKey:options:)`.
   public func setValues(
     _ values: [(key: String, value: [UInt8])], options: CacheEntryOptions = CacheEntryOptions()
   ) throws {
@@ -60,7 +59,7 @@ extension DiskCache {
   ///
   /// - Parameter key: Any text.
   /// - Returns: Whether there was one.
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// - Throws: As `setValue(_:forKey:options:)`.
   @discardableResult
   public func removeObject(forKey key: String) throws -> Bool {
     let key = try DiskCacheKey(key)
@@ -71,7 +70,7 @@ extension DiskCache {
   ///
   /// - Parameter key: Any text.
   /// - Returns: Whether there was one.
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``; `CancellationError`.
+  /// - Throws: As `setValue(_:forKey:options:)`; `CancellationError`.
   @discardableResult
   public func removeObject(forKey key: String) async throws -> Bool {
     let key = try DiskCacheKey(key)
@@ -82,7 +81,7 @@ extension DiskCache {
   ///
   /// - Parameter keys: Any texts.
   /// - Returns: How many there were.
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// - Throws: As `setValue(_:forKey:options:)`.
   @discardableResult
   public func removeObjects(forKeys keys: [String]) throws -> Int {
     let keys = try keys.map { try DiskCacheKey($0).bytes }
@@ -95,7 +94,7 @@ extension DiskCache {
   ///
   /// - Parameter prefix: The start, compared by bytes; an empty one is every key.
   /// - Returns: How many there were.
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// - Throws: As `setValue(_:forKey:options:)`.
   @discardableResult
   public func removeObjects(withPrefix prefix: String) throws -> Int {
     try write { edit, transaction in try edit.removeAll(prefix: Array(prefix.utf8), in: &transaction) }
@@ -105,7 +104,7 @@ extension DiskCache {
   ///
   /// - Parameter tag: The tag.
   /// - Returns: How many there were.
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// - Throws: As `setValue(_:forKey:options:)`.
   @discardableResult
   public func removeObjects(taggedWith tag: String) throws -> Int {
     try write { edit, transaction in try edit.removeAll(tag: Array(tag.utf8), in: &transaction) }
@@ -115,25 +114,47 @@ extension DiskCache {
   ///
   /// Costs a step a page, not one an entry. The disk gets the space back in the background, see ``compact()``.
   ///
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``.
+  /// - Throws: As `setValue(_:forKey:options:)`.
   public func removeAllObjects() throws {
     try write { edit, transaction in try edit.removeAll(in: &transaction) }
   }
 
   /// Removes everything, on the cache's writer thread.
   ///
-  /// - Throws: As ``setValue(_:forKey:options:)-([UInt8],_,_)``; `CancellationError`.
+  /// - Throws: As `setValue(_:forKey:options:)`; `CancellationError`.
   public func removeAllObjects() async throws {
     try await write { edit, transaction in try edit.removeAll(in: &transaction) }
   }
 
+  /// What has been written: whether it is there, under which version, and in which commit.
+  struct Written: Sendable {
+    var result: CacheStoreResult
+    var record: DiskCacheRecord?
+    var transactionID: Int
+  }
+
   /// Stores bytes that have been encoded.
   func setValue(
-    _ value: [UInt8], forKey key: String, codec: CacheCodecID, options: CacheEntryOptions
-  ) throws -> CacheStoreResult {
-    let pending = try pendingEntry(value, key, codec, options)
+    _ value: [UInt8], forKey key: String, codec: CacheCodecID, options: CacheEntryOptions,
+    expecting expected: DiskCacheEdit.NewEntry.Expected = .any
+  ) throws -> Written {
+    var pending = try pendingEntry(value, key, codec, options)
+    pending.entry.expected = expected
     try prepareToWrite()
     return try write { edit, transaction in try pending.set(&edit, &transaction) }
+  }
+
+  /// As the synchronous form, on the writer thread. Asked in the transaction, `isObsolete` says whether to leave it.
+  func setValue(
+    _ value: [UInt8], forKey key: String, codec: CacheCodecID, options: CacheEntryOptions,
+    expecting expected: DiskCacheEdit.NewEntry.Expected = .any, unless isObsolete: (@Sendable () -> Bool)? = nil
+  ) async throws -> Written {
+    var pending = try await pendingEntryInBackground(value, key, codec, options)
+    pending.entry.expected = expected
+    return try await write { [pending] edit, transaction in
+      if isObsolete?() == true { return Written(result: .conflict, record: nil, transactionID: transaction.id) }
+      return try pending.set(&edit, &transaction)
+    }
   }
 
   /// What is to be stored, its file written if it has one.
@@ -178,13 +199,14 @@ extension DiskCache {
     var entry: DiskCacheEdit.NewEntry
     let file: DiskCacheStagedFile?
 
-    func set(_ edit: inout DiskCacheEdit, _ transaction: inout WriteTransaction) throws -> CacheStoreResult {
+    func set(_ edit: inout DiskCacheEdit, _ transaction: inout WriteTransaction) throws -> Written {
       var entry = entry
       entry.file = file.map { (name: $0.name, length: $0.length, checksum: $0.checksum) }
       let bytes = value.span
       let result = try edit.set(bytes, as: entry, in: &transaction)
       if result == .stored, let file { transaction.afterCommit { file.commit() } }
-      return result
+      return Written(
+        result: result, record: result == .stored ? edit.written : nil, transactionID: transaction.id)
     }
   }
 

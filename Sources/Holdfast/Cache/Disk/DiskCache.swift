@@ -97,7 +97,9 @@ public final class DiskCache: Sendable {
     try open(at: path, configuration: configuration, system: .real)
   }
 
-  static func open(at path: String, configuration: Configuration, system: CacheSystem) throws(StoreError) -> DiskCache {
+  package static func open(
+    at path: String, configuration: Configuration, system: CacheSystem
+  ) throws(StoreError) -> DiskCache {
     try configuration.validate()
     try FileSystem.makeDirectory(path)
     let path = try FileSystem.canonicalPath(path)

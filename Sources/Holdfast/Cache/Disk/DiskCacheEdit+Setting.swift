@@ -10,6 +10,15 @@ extension DiskCacheEdit {
     var file: (name: UInt64, length: Int, checksum: UInt64)?
     /// How long entries live for which nothing is said.
     var standardExpiration: Duration?
+    /// Which version must be there for this one to take its place.
+    var expected = Expected.any
+
+    /// A condition on what is there.
+    enum Expected: Sendable, Hashable {
+      case any
+      case nothing
+      case version(UInt64)
+    }
   }
 
   /// Puts a value under a key, in place of what is there, and makes room for it.
@@ -18,6 +27,10 @@ extension DiskCacheEdit {
   ) throws(StoreError) -> CacheStoreResult {
     let key = entry.key.bytes
     let old = try record(key, in: transaction.reader)
+    guard isExpected(old.record, entry.expected) else {
+      if let file = entry.file { obsoleteFiles.append(file.name) }
+      return .conflict
+    }
     var new = DiskCacheRecord()
     new.length = entry.file?.length ?? value.count
     new.cost = Int64(entry.options.cost ?? new.length)
@@ -25,6 +38,7 @@ extension DiskCacheEdit {
     new.codec = entry.codec
     new.loadTime = UInt32(clamping: entry.options.loadTime.milliseconds)
     new.expiresAt = expiry(entry)
+    new.freshUntil = entry.options.freshFor.map(end) ?? 0
     if let refusal = refusal(of: new, replacing: old.record) {
       try remove(key, in: &transaction)
       if let file = entry.file { obsoleteFiles.append(file.name) }
@@ -43,8 +57,18 @@ extension DiskCacheEdit {
     }
     try addRows(for: new, key, entry, in: &transaction)
     totals.add(new)
+    written = new
     try enforceLimits(keeping: key, in: &transaction)
     return .stored
+  }
+
+  func isExpected(_ old: DiskCacheRecord?, _ expected: NewEntry.Expected) -> Bool {
+    let isLive = old.map { $0.expiresAt == 0 || $0.expiresAt > now } ?? false
+    return switch expected {
+    case .any: true
+    case .nothing: !isLive
+    case .version(let version): isLive && old?.version == version
+    }
   }
 
   /// Why a value cannot stay, if it cannot.
@@ -68,7 +92,11 @@ extension DiskCacheEdit {
       case .never: nil
       case .after(let duration): duration
       }
-    guard let duration else { return 0 }
+    return duration.map(end) ?? 0
+  }
+
+  /// When a time from now on is over; zero, which is never, for what the clock cannot tell.
+  private func end(of duration: Duration) -> Int64 {
     let (sum, overflow) = now.addingReportingOverflow(duration.milliseconds)
     return overflow ? 0 : max(1, sum)
   }

@@ -15,6 +15,8 @@ struct DiskCacheEdit {
   var obsoleteFiles: [UInt64] = []
   /// How many entries were removed because their time was over.
   var expired = 0
+  /// The record that was written last.
+  var written: DiskCacheRecord?
   /// Whether a damaged record was met, whose part in the totals is not known.
   var mustRecount = false
 

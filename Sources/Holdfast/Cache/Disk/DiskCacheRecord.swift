@@ -3,7 +3,7 @@ import LMDB
 /// What is stored before the value of an entry. See `DataLayout` for the bytes.
 struct DiskCacheRecord: Sendable, Hashable {
   static let format: UInt8 = 1
-  static let headerLength = 64
+  static let headerLength = 72
   static let checksumOffset = 40
 
   struct Flags: OptionSet, Sendable, Hashable {
@@ -24,6 +24,8 @@ struct DiskCacheRecord: Sendable, Hashable {
   var stamp: UInt64 = 0
   /// In ms since 1970; zero for never.
   var expiresAt: Int64 = 0
+  /// Until when loaders take it for fresh, in ms since 1970; zero for as long as it is there.
+  var freshUntil: Int64 = 0
   var cost: Int64 = 0
   var checksum: UInt64 = 0
   /// The length of the value.
@@ -51,6 +53,7 @@ struct DiskCacheRecord: Sendable, Hashable {
     checksum = bytes.littleEndian(UInt64.self, at: Self.checksumOffset) ?? 0
     loadTime = bytes.littleEndian(UInt32.self, at: 56) ?? 0
     extraLength = Int(bytes.littleEndian(UInt32.self, at: 60) ?? 0)
+    freshUntil = bytes.littleEndian(Int64.self, at: 64) ?? 0
     guard let length = Int(exactly: bytes.littleEndian(UInt64.self, at: 48) ?? 0), cost >= 0 else { return nil }
     self.length = length
     let stored = bytes.count - valueOffset
@@ -79,6 +82,7 @@ struct DiskCacheRecord: Sendable, Hashable {
     writer.append(UInt64(length))
     writer.append(loadTime)
     writer.append(UInt32(extraLength))
+    writer.append(freshUntil)
     return writer
   }
 

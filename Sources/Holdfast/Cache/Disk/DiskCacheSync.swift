@@ -56,7 +56,7 @@ final class DiskCacheSync: Sendable {
 
   private func backgroundTurn() -> Bool {
     do {
-      let isClean = try flush()
+      let isClean = try flush(isTurn: true)
       maintenance.update { $0 }?()
       return isClean
     } catch {
@@ -69,22 +69,36 @@ final class DiskCacheSync: Sendable {
 
   /// Flushes what was committed, and clears the mark unless there were writes meanwhile.
   ///
+  /// - Parameter isTurn: Whether it is the one that is scheduled; then the next write schedules another.
   /// - Returns: Whether everything is on the device.
-  func flush() throws(StoreError) -> Bool {
+  /// - Throws: What the device refuses.
+  func flush(isTurn: Bool = false) throws(StoreError) -> Bool {
     do {
       let before = try lastVersion()
       if try mark.isSet() { try environment.sync() }
-      return try environment.write { transaction in
-        guard try tables.totals(in: transaction.reader).last == before else { return false }
-        // No other process writes now, so that nobody's mark is lost.
-        if try mark.isSet() { try mark.clear() }
-        isScheduled.update { $0 = false }
-        return true
-      }
+      return try clearMark(ifLast: before, isTurn: isTurn)
     } catch let error as StoreError {
       throw error
     } catch {
       throw StoreError(.io, "The cache at \(environment.path) could not be flushed: \(error); close it and try again.")
+    }
+  }
+
+  /// Says that everything is flushed, if nothing was written since the commit of a number.
+  ///
+  /// - Parameters:
+  ///   - number: The ``DiskCacheTotals/last`` that was flushed.
+  ///   - isTurn: As for ``flush(isTurn:)``.
+  /// - Returns: Whether that is so.
+  /// - Throws: What the device refuses.
+  func clearMark(ifLast number: UInt64, isTurn: Bool = false) throws -> Bool {
+    // No other process writes now, so that nobody's mark is lost.
+    try environment.write { transaction in
+      guard try tables.totals(in: transaction.reader).last == number else { return false }
+      if try mark.isSet() { try mark.clear() }
+      // In the transaction: a write that comes next sees it and schedules anew.
+      if isTurn { isScheduled.update { $0 = false } }
+      return true
     }
   }
 

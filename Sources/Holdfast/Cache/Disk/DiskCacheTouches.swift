@@ -26,15 +26,21 @@ final class DiskCacheTouches: Sendable {
   }
 
   private struct Stripe {
-    var slots = [Slot](repeating: Slot(), count: slotCount)
-    /// A part of the version that was read last of those that share the place; zero for none.
-    var known = [UInt32](repeating: 0, count: knownCount)
+    /// Empty until the first read.
+    var slots: [Slot] = []
+    /// A part of the version that was read last of those that share the place; zero for none. Empty until the first read.
+    var known: [UInt32] = []
     var pending = 0
     var hits = 0
     var misses = 0
 
+    mutating func makeRoom() {
+      slots = [Slot](repeating: Slot(), count: slotCount)
+      known = [UInt32](repeating: 0, count: knownCount)
+    }
+
     mutating func settle(_ version: UInt64, _ slot: Int) {
-      guard slots[slot].isPending, slots[slot].touch.version == version else { return }
+      guard pending > 0, slots[slot].isPending, slots[slot].touch.version == version else { return }
       slots[slot].isPending = false
       pending -= 1
     }
@@ -55,7 +61,7 @@ final class DiskCacheTouches: Sendable {
     }
   }
 
-  private let stripes = (0..<stripeCount).map { _ in Monitor(Stripe()) }
+  private let stripes = (0..<stripeCount).map { _ in Guarded(Stripe()) }
 
   /// Notes a read.
   ///
@@ -67,6 +73,7 @@ final class DiskCacheTouches: Sendable {
     let place = Place(of: touch.version)
     return stripes[place.stripe].update { stripe in
       stripe.hits += 1
+      if stripe.slots.isEmpty { stripe.makeRoom() }
       if isDue {
         if !stripe.slots[place.slot].isPending { stripe.pending += 1 }
         stripe.slots[place.slot] = Slot(touch: touch, isPending: true)
@@ -77,6 +84,16 @@ final class DiskCacheTouches: Sendable {
     }
   }
 
+  /// Notes a read that the memory half has answered.
+  func noteElsewhere(_ touch: Touch) {
+    let place = Place(of: touch.version)
+    stripes[place.stripe].update { stripe in
+      if stripe.slots.isEmpty { stripe.makeRoom() }
+      if !stripe.slots[place.slot].isPending { stripe.pending += 1 }
+      stripe.slots[place.slot] = Slot(touch: touch, isPending: true)
+    }
+  }
+
   /// Counts a read that found nothing.
   func noteMiss(_ salt: Int) { stripes[salt & (Self.stripeCount - 1)].update { $0.misses += 1 } }
 
@@ -84,7 +101,7 @@ final class DiskCacheTouches: Sendable {
   func forget(_ version: UInt64) {
     let place = Place(of: version)
     stripes[place.stripe].update { stripe in
-      if stripe.known[place.known] == place.tag { stripe.known[place.known] = 0 }
+      if !stripe.known.isEmpty, stripe.known[place.known] == place.tag { stripe.known[place.known] = 0 }
       stripe.settle(version, place.slot)
       stripe.hits -= 1
       stripe.misses += 1
@@ -95,7 +112,7 @@ final class DiskCacheTouches: Sendable {
   func time(of version: UInt64) -> Int64? {
     let place = Place(of: version)
     return stripes[place.stripe].update { stripe in
-      let found = stripe.slots[place.slot]
+      guard stripe.pending > 0, case let found = stripe.slots[place.slot] else { return nil }
       return found.isPending && found.touch.version == version ? found.touch.time : nil
     }
   }
