@@ -50,12 +50,21 @@ public final class Store: Sendable {
   }
 
   static func open(
-    at path: String, isReadOnly: Bool = false, state stateOptions: StateOptions = StateOptions(), time: SystemTime
+    at path: String, isReadOnly: Bool = false, state stateOptions: StateOptions = StateOptions(), time: SystemTime,
+    durability: Environment.Options.Durability = .full
   ) throws(StoreError) -> Store {
     let environment = try Environment.open(
       at: path, databases: StateStore.databases + Outbox.databases,
-      options: Environment.Options(mode: isReadOnly ? .readOnly : .createIfMissing))
-    return try Store(environment, time: time, state: stateOptions)
+      options: Environment.Options(mode: isReadOnly ? .readOnly : .createIfMissing, durability: durability))
+    let store = try Store(environment, time: time, state: stateOptions)
+    do {
+      try store.outbox.prepareLayout()
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw StoreError(.io, "The outbox of \(path) cannot be prepared: \(error).")
+    }
+    return store
   }
 
   /// Runs `body` on one snapshot of state and outbox.

@@ -48,7 +48,7 @@ extension StoreError {
     private enum Kind: String {
       case invalidKey, invalidValue, invalidOption, unknownDatabase, alreadyOpen, nestedWrite, readOnly, notFound
       case notADirectory, accessDenied, forked, cursorOverrun
-      case diskFull, mapFull, readersFull, transactionFull
+      case diskFull, mapFull, outboxFull, readersFull, transactionFull
       case busy
       case notADatabase, unsupportedVersion, damaged, corruptRecord, io, poisoned, closed
     }
@@ -86,6 +86,8 @@ extension StoreError {
     public static let diskFull = Code(kind: .diskFull)
     /// The environment has reached its map size and may not grow.
     public static let mapFull = Code(kind: .mapFull)
+    /// The environment is so near to its limit that the outbox takes no more: what it has could not be settled then.
+    public static let outboxFull = Code(kind: .outboxFull)
     /// All reader slots are taken.
     public static let readersFull = Code(kind: .readersFull)
     /// One transaction changed too many pages.
@@ -117,7 +119,7 @@ extension StoreError {
       case .invalidKey, .invalidValue, .invalidOption, .unknownDatabase, .alreadyOpen, .nestedWrite, .readOnly,
         .notFound, .notADirectory, .accessDenied, .forked, .cursorOverrun:
         .fixTheCall
-      case .diskFull, .mapFull, .readersFull, .transactionFull: .makeRoom
+      case .diskFull, .mapFull, .outboxFull, .readersFull, .transactionFull: .makeRoom
       case .busy: .tryLater
       case .notADatabase, .unsupportedVersion, .damaged, .corruptRecord, .io, .poisoned, .closed: .stop
       }

@@ -7,11 +7,11 @@
 #endif
 
 /// A number that no other living thread of this process has; never zero.
-typealias ThreadID = UInt
+package typealias ThreadID = UInt
 
 /// The calling thread.
 @inline(__always)
-func currentThread() -> ThreadID {
+package func currentThread() -> ThreadID {
   #if canImport(Darwin)
     unsafe UInt(bitPattern: pthread_self())
   #else

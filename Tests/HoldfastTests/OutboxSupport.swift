@@ -24,21 +24,51 @@ final class ScriptedSender: OutboxSender {
   }
 }
 
-/// A clock that jumps to the end of each sleep.
+/// Clocks that jump to the end of each sleep. The wall clock can be set, and the system restarted.
 final class TestTime: Sendable {
-  private let clock = Monitor<Int64>(1_000_000)
-  private let naps = Monitor<[Duration]>([])
+  private struct Clocks {
+    var wall: Int64 = 1_000_000
+    var uptime: Int64 = 5000
+    var boots = 1
+    var sleeps: [Duration] = []
+  }
 
-  var sleeps: [Duration] { naps.update { $0 } }
+  private let clocks = Monitor(Clocks())
+
+  var sleeps: [Duration] { clocks.update { $0.sleeps } }
 
   var time: SystemTime {
     SystemTime(
-      now: { self.clock.update { $0 } },
+      now: { self.clocks.update { $0.wall } },
+      uptime: { self.clocks.update { $0.uptime } },
+      boot: { self.clocks.update { "boot \($0.boots)" } },
       sleep: { duration in
+        // Others must get on meanwhile: the pool has few threads.
+        await Task.yield()
         try Task.checkCancellation()
-        self.naps.update { $0.append(duration) }
-        self.clock.update { $0 += duration.milliseconds }
+        self.clocks.update { $0.sleeps.append(duration) }
+        self.pass(duration)
       })
+  }
+
+  /// Lets time go by.
+  func pass(_ duration: Duration) {
+    clocks.update { clocks in
+      clocks.wall += duration.milliseconds
+      clocks.uptime += duration.milliseconds
+    }
+  }
+
+  /// Somebody sets the wall clock, forward or back.
+  func setWall(by milliseconds: Int64) { clocks.update { $0.wall += milliseconds } }
+
+  /// The system is started anew, after a time in which it was off.
+  func restart(after duration: Duration = .seconds(60)) {
+    clocks.update { clocks in
+      clocks.wall += duration.milliseconds
+      clocks.uptime = 1000
+      clocks.boots += 1
+    }
   }
 }
 
@@ -73,6 +103,36 @@ extension Store {
   /// What the journal tells, from the beginning.
   func journal() throws -> [JournalRecord] {
     try read { t in try outbox.journal.records(after: 0, limit: .max, in: t) }
+  }
+}
+
+extension Store {
+  /// Claims what is due first, in a new epoch, as a drain does.
+  func claimAnew() throws -> Outbox.Claim? {
+    try write { t in
+      let epoch = try outbox.recover(in: &t)
+      let clock = try outbox.clock(in: t.reader)
+      var memory = Outbox.ClaimMemory()
+      let allowance = Outbox.Allowance(
+        room: 1, dueBy: clock.time, network: NetworkGate(limit: 1), inFlight: [], queueLimits: [:])
+      return try outbox.claim(allowance, &memory, epoch: epoch, DeliveryState.Rules(), at: clock, in: &t).claims.first
+    }
+  }
+
+  /// Settles a claim, as a drain does.
+  func settle(_ claim: Outbox.Claim, _ outcome: SendOutcome, hooks: OutboxHooks = OutboxHooks()) throws {
+    try write { t in
+      let clock = try outbox.clock(in: t.reader)
+      try outbox.settle(claim, .sent(outcome), DeliveryState.Rules(), hooks, at: clock, in: &t)
+    }
+  }
+
+  /// Adds one request that is changed from the usual.
+  @discardableResult
+  func enqueue(_ text: String, lane: String? = "lane", _ change: (inout OutboxRequest) -> Void) throws -> EntryID {
+    var request = OutboxRequest(kind: "test", lane: lane, payload: Array(text.utf8))
+    change(&request)
+    return try write { t in try outbox.enqueue(request, in: &t) }
   }
 }
 

@@ -14,12 +14,14 @@ void must(const leveldb::Status &status) {
 
 leveldb::Slice slice(Bytes bytes) { return {reinterpret_cast<const char *>(bytes.data), bytes.size}; }
 
+// Each thread that writes has its own.
+thread_local leveldb::WriteBatch batch;
+
 struct LevelWriter {
   std::unique_ptr<leveldb::Cache> cache{leveldb::NewLRUCache(size_t(1) << 30)};
   std::unique_ptr<const leveldb::FilterPolicy> filter{leveldb::NewBloomFilterPolicy(10)};
   std::unique_ptr<leveldb::DB> db;
   leveldb::WriteOptions options;
-  leveldb::WriteBatch batch;
 
   LevelWriter(const std::string &directory, peer_durability durability) {
     leveldb::Options opening;

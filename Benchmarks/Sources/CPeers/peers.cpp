@@ -1,4 +1,5 @@
 // The C interface: exceptions end here.
+#include "guarded.hpp"
 #include "peer.hpp"
 
 struct peer {
@@ -8,17 +9,7 @@ struct peer_reader {
   std::unique_ptr<Reader> engine;
 };
 
-static thread_local std::string message;
-
-template <class F> static int guarded(F body) {
-  try {
-    body();
-    return 0;
-  } catch (const std::exception &error) {
-    message = error.what();
-    return -1;
-  }
-}
+thread_local std::string message;
 
 const char *peer_message() { return message.c_str(); }
 

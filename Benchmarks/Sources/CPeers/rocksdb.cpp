@@ -19,10 +19,12 @@ void must(const rocksdb::Status &status) {
 
 rocksdb::Slice slice(Bytes bytes) { return {reinterpret_cast<const char *>(bytes.data), bytes.size}; }
 
+// Each thread that writes has its own.
+thread_local rocksdb::WriteBatch batch;
+
 struct RocksWriter {
   std::unique_ptr<rocksdb::DB> db;
   rocksdb::WriteOptions options;
-  rocksdb::WriteBatch batch;
 
   RocksWriter(const std::string &directory, peer_durability durability) {
     rocksdb::BlockBasedTableOptions table;

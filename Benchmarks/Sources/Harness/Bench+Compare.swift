@@ -15,7 +15,7 @@ extension Bench {
   ///   - contenders: Ours first.
   /// - Throws: ``BenchError/sumsDiffer(_:_:)`` if contenders did not read the same; what a contender throws.
   public func compare(_ workload: Workload, _ contenders: [Contender]) throws {
-    guard let ours = contenders.first else { return }
+    guard let ours = contenders.first, filter.map({ workload.name.contains($0) }) ?? true else { return }
     let operations = try calibrated(workload, ours)
     let warmUps = 2
     let limit = min(effort.rounds.upperBound + warmUps, workload.roundLimit ?? .max)
@@ -83,7 +83,7 @@ extension Bench {
         workload.name, workload.durability, peer: peer.name, ours: scale(Quartiles(of: ours.times).median),
         theirs: scale(Quartiles(of: theirs.times).median), unit: unit, ratio: ratios(ours.times, theirs.times),
         bar: peer.bar)
-      if workload.clock == .wall, workload.durability == .powerLossSafe {
+      if workload.clock == .wall {
         add(
           "\(workload.name), CPU", workload.durability, peer: peer.name,
           ours: Quartiles(of: ours.cpuTimes).median / 1000,

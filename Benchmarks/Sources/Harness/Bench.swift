@@ -40,6 +40,8 @@ public final class Bench {
   public var onRow: (Row) -> Void = { _ in }
   /// The suite that the rows belong to.
   public var suite = ""
+  /// Only workloads whose names contain this are run and reported, if there is one.
+  public var filter: String?
 
   /// Makes a bench.
   ///
@@ -74,6 +76,7 @@ public final class Bench {
     _ name: String, _ durability: Durability, peer: String, ours: Double, theirs: Double, unit: String,
     ratio: Quartiles, bar: Double? = nil
   ) {
+    guard filter.map({ name.contains($0) }) ?? true else { return }
     let row = Row(
       suite: suite, name: name, durability: durability, peer: peer, ours: ours, theirs: theirs, unit: unit,
       ratio: ratio, bar: bar)

@@ -24,6 +24,16 @@ public struct KeyBlock: Sendable {
     bytes = texts.flatMap(\.utf8)
   }
 
+  /// Keys that exist already.
+  ///
+  /// - Parameters:
+  ///   - bytes: One after the other.
+  ///   - width: The length of each.
+  public init(bytes: [UInt8], width: Int) {
+    self.bytes = bytes
+    self.width = width
+  }
+
   /// The keys at some places.
   ///
   /// - Parameter indices: Which, in which order.

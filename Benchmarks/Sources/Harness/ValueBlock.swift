@@ -28,6 +28,26 @@ public struct ValueBlock: Sendable {
     self.width = width
   }
 
+  /// Values that exist already.
+  ///
+  /// - Parameters:
+  ///   - bytes: One after the other.
+  ///   - width: The length of each.
+  public init(bytes: [UInt8], width: Int) {
+    self.bytes = bytes
+    self.width = width
+  }
+
+  /// The values at some places.
+  ///
+  /// - Parameter indices: Which, in which order.
+  /// - Returns: The values.
+  public func picking(_ indices: some Sequence<Int>) -> ValueBlock {
+    var bytes: [UInt8] = []
+    for index in indices { bytes += self.bytes[(index * width)..<((index + 1) * width)] }
+    return ValueBlock(bytes: bytes, width: width)
+  }
+
   /// The value at a place.
   @inlinable
   public subscript(_ index: Int) -> Span<UInt8> {

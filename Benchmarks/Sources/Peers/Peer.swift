@@ -3,10 +3,11 @@ public import Harness
 
 /// A store of another engine, whose loops run in C++.
 ///
-/// Its writing calls are for one thread at a time; each reading thread has a ``Reader``.
+/// Its writing calls are for one thread at a time, but for those of RocksDB and LevelDB; each reading thread has a
+/// ``Reader``.
 @safe
 public final class Peer: @unchecked Sendable {
-  // Sendable: the engines are; the writer's half is used by one thread at a time, which the callers see to.
+  // Sendable: the engines are; where the writer's half is not, the callers use it from one thread at a time.
   let raw: OpaquePointer
   /// Which engine it is.
   public let engine: Engine

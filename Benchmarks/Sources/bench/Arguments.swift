@@ -7,12 +7,14 @@ struct Arguments {
   var json: String?
   var markdown: String?
   var charts: String?
+  var filter: String?
   /// Where stores are made; a file system in memory would make flushes free.
   var directory = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/stores"
 
   static let usage = """
-    usage: tools/bench [SUITE…] [--quick] [--json FILE] [--md FILE] [--svg DIRECTORY] [--directory DIRECTORY]
+    usage: tools/bench [SUITE…] [--quick] [--json FILE] [--md FILE] [--svg DIRECTORY] [--directory DIRECTORY] [--only TEXT]
     suites: \(Suite.all.map(\.name).joined(separator: ", ")); all of them if none is named
+    --only runs the workloads whose names contain TEXT, such as for a profile
     """
 
   init(_ arguments: [String]) throws {
@@ -26,6 +28,7 @@ struct Arguments {
       case "--quick": isQuick = true
       case "--json": json = try value(of: argument)
       case "--md": markdown = try value(of: argument)
+      case "--only": filter = try value(of: argument)
       case "--svg": charts = try value(of: argument)
       case "--directory": directory = try value(of: argument)
       default:

@@ -9,6 +9,8 @@ struct Main {
     do {
       let arguments = Array(CommandLine.arguments.dropFirst())
       if arguments.first == "compare" { return try compare(Array(arguments.dropFirst())) }
+      if arguments.first == "memory-of" { return try MemoryUse.measure(Array(arguments.dropFirst())) }
+      if arguments.first == "mix-of" { return try MixWorker.work(Array(arguments.dropFirst())) }
       try run(try Arguments(arguments))
     } catch {
       FileHandle.standardError.write(Data("bench: \(error)\n".utf8))
@@ -20,6 +22,7 @@ struct Main {
     let command = (["tools/bench"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
     let machine = Machine(engines: Engine.versions, command: command)
     let bench = Bench(effort: arguments.isQuick ? .quick : .full, directory: arguments.directory)
+    bench.filter = arguments.filter
     try bench.removeLeftovers()
     bench.onRow = { print($0.line) }
     for suite in arguments.suites {

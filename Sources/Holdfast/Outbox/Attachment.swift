@@ -74,8 +74,10 @@ struct AttachmentFolder: Sendable {
 
   func path(of id: AttachmentID) -> String { "\(path)/\(id.fileName)" }
 
-  /// Writes a file under a new id and flushes it and its name.
-  func stage(_ bytes: borrowing Span<UInt8>, name: String, mediaType: String) throws(StoreError) -> StagedAttachment {
+  /// Writes a file under a new id and flushes it and its name; `write` makes the content and tells its size.
+  func stage(
+    name: String, mediaType: String, _ write: (borrowing File) throws(StoreError) -> Int
+  ) throws(StoreError) -> StagedAttachment {
     try FileSystem.makeDirectory(path)
     let id = AttachmentID()
     let temporary = "\(self.path(of: id)).part"
@@ -85,12 +87,11 @@ struct AttachmentFolder: Sendable {
       guard try file.linkCount() > 0 else {
         throw StoreError(.busy, "The file \(temporary) was taken for an orphan before it was locked; try again.")
       }
-      try file.write(bytes)
+      let size = try write(file)
       try file.synchronize()
       try FileSystem.rename(temporary, to: self.path(of: id))
       try File(path, .directory).synchronize()
-      return StagedAttachment(
-        name: name, mediaType: mediaType, size: bytes.count, id: id, folder: self, file: file)
+      return StagedAttachment(name: name, mediaType: mediaType, size: size, id: id, folder: self, file: file)
     } catch {
       try FileSystem.removeFile(temporary)
       throw error

@@ -2,24 +2,13 @@ import LMDB
 
 /// The loop behind ``Outbox/drain(with:hooks:options:)``.
 ///
-/// It keeps nothing that the store does not say again: each turn settles what has come back, claims what may go out,
-/// and learns when to look next, in one transaction.
+/// It keeps nothing that the store does not say again, but for what it thinks of the network: each turn settles what has
+/// come back, claims what may go out, and learns when to look next, in one transaction.
 final class Drain<Sender: OutboxSender>: Sendable {
-  /// An attempt that has come back.
-  private struct Finished: Sendable {
+  /// An attempt that is being made.
+  private struct Flight {
     let claim: Outbox.Claim
-    let outcome: SendOutcome
-    /// How often its hook has thrown.
-    var hookFailures = 0
-  }
-
-  private struct Turn: Sendable {
-    var claims: [Outbox.Claim] = []
-    var events: [OutboxEvent] = []
-    /// What could not be settled because its hook threw, to be tried again.
-    var unsettled: [Finished] = []
-    /// When the next waiting entry is due; `nil` if none waits.
-    var nextDue: Int64?
+    let task: Task<Void, Never>
   }
 
   private let outbox: Outbox
@@ -27,125 +16,129 @@ final class Drain<Sender: OutboxSender>: Sendable {
   private let hooks: OutboxHooks
   private let options: Outbox.DrainOptions
   private let epoch: UInt64
-  private let start: Int64
-  private let finished = Monitor<[Finished]>([])
+  private let events: Monitor<[OutboxEvent]>
+  private let finished = Monitor<[DrainTurn.Finished]>([])
+  private let statuses = Monitor<[NetworkStatus]>([])
 
   init(
-    _ outbox: Outbox, _ sender: Sender, _ hooks: OutboxHooks, _ options: Outbox.DrainOptions, epoch: UInt64
+    _ outbox: Outbox, _ sender: Sender, _ hooks: OutboxHooks, _ options: Outbox.DrainOptions, epoch: UInt64,
+    events: Monitor<[OutboxEvent]>
   ) {
     self.outbox = outbox
     self.sender = sender
     self.hooks = hooks
     self.options = options
     self.epoch = epoch
-    start = outbox.time.now()
+    self.events = events
   }
 
   func run() async throws -> Outbox.DrainReport {
     try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { await self.listen() }
+      defer { group.cancelAll() }
       var report = Outbox.DrainReport()
-      var inFlight = 0
-      var unsettled: [Finished] = []
+      var flights: [EntryID: Flight] = [:]
+      var turn = DrainTurn(outbox, hooks, options, epoch: epoch)
       while true {
-        let arrived = takeFinished()
-        inFlight -= arrived.count
-        let isCancelled = Task.isCancelled
-        let room = isCancelled ? 0 : options.concurrency - inFlight - unsettled.count
-        let turn = try await turn(unsettled + arrived, room: room)
-        unsettled = turn.unsettled
-        inFlight += turn.claims.count
-        for event in turn.events {
+        let arrived = finished.takeAll()
+        for item in arrived { flights[item.claim.entry.id] = nil }
+        turn.arrived = arrived
+        turn.statuses = statuses.takeAll()
+        turn.inFlight = flights.values.map(\.claim)
+        turn.isCancelled = Task.isCancelled
+        turn = try await commit(turn)
+        for event in events.takeAll() {
           report.count(event)
           options.onEvent(event)
         }
         for claim in turn.claims {
-          group.addTask { await self.attempt(claim) }
+          let task = Task { await self.attempt(claim) }
+          flights[claim.entry.id] = Flight(claim: claim, task: task)
+          group.addTask {
+            await withTaskCancellationHandler {
+              await task.value
+            } onCancel: {
+              task.cancel()
+            }
+          }
         }
-        if !unsettled.isEmpty { continue }
-        if inFlight == 0 && (isCancelled || isReached(turn.nextDue)) { return report }
-        if isCancelled || inFlight >= options.concurrency || options.goal == .once && inFlight > 0 {
-          // Only an attempt that comes back makes a difference now.
-          await outbox.wakeUp.wait()
-        } else {
-          await rest(until: turn.nextDue)
-        }
+        for id in turn.cancelRequests { flights[id]?.task.cancel() }
+        if !turn.unsettled.isEmpty { continue }
+        if flights.isEmpty && (turn.isCancelled || turn.isGoalReached) { return report }
+        await rest(after: turn, isBusy: turn.isCancelled || flights.count >= options.concurrency)
       }
     }
   }
 
-  private func isReached(_ nextDue: Int64?) -> Bool {
-    switch options.goal {
-    case .once: nextDue.map { $0 > start } ?? true
-    case .idle: nextDue == nil
-    case .forever: false
-    }
-  }
-
   private func attempt(_ claim: Outbox.Claim) async {
-    var outcome: SendOutcome
-    do {
-      outcome = try await sender.send(claim.entry)
-    } catch {
-      outcome = .transient(reason: "the sender threw: \(error)")
-    }
-    if Task.isCancelled, case .transient = outcome { outcome = .interrupted }
-    finished.update { $0.append(Finished(claim: claim, outcome: outcome)) }
+    var result = await result(of: claim)
+    if Task.isCancelled, case .sent(.transient) = result { result = .sent(.interrupted) }
+    finished.update { $0.append(DrainTurn.Finished(claim: claim, result: result)) }
     outbox.wakeUp.signal()
   }
 
-  private func takeFinished() -> [Finished] {
-    finished.update { finished in
-      defer { finished = [] }
-      return finished
+  private func result(of claim: Outbox.Claim) async -> Outbox.Result {
+    do {
+      if !claim.mustReconcile { return .sent(try await sender.send(claim.entry)) }
+      switch try await sender.reconcile(claim.entry) {
+      case .delivered(let reply): return .sent(.delivered(reply: reply))
+      case .notDelivered: return .sentAfterReconciling(try await sender.send(claim.entry))
+      case .unknown: return .undecided
+      case .failed(let outcome): return .sent(outcome)
+      }
+    } catch {
+      return .sent(.transient(reason: "the sender threw: \(error)"))
     }
   }
 
-  /// Suspends until there is a signal, the next entry is due, or it is time to look at what other processes did.
-  private func rest(until date: Int64?) async {
-    let time = outbox.time
-    let interval = max(10, options.pollInterval.milliseconds)
-    let pause = Duration.milliseconds(date.map { min(interval, max(0, $0 - time.now())) } ?? interval)
-    let timer = Task { [wakeUp = outbox.wakeUp] in
-      do { try await time.sleep(pause) } catch { return }
-      wakeUp.signal()
+  private func listen() async {
+    for await status in options.network.statuses() {
+      statuses.update { $0.append(status) }
+      outbox.wakeUp.signal()
     }
-    await outbox.wakeUp.wait()
-    timer.cancel()
   }
 
-  /// Settles and claims in one commit, so that a step costs one flush, not one for each entry.
-  private func turn(_ finished: [Finished], room: Int) async throws -> Turn {
+  private func commit(_ turn: DrainTurn) async throws -> DrainTurn {
     // In a task of its own, since a cancelled drain must still write down what became of its attempts.
     try await Task {
       try await outbox.environment.write { transaction in
-        var turn = Turn()
-        for item in finished { try self.settle(item, &turn, in: &transaction) }
-        turn.claims = try self.outbox.claim(
-          limit: room, dueBy: self.options.goal == .once ? self.start : self.outbox.time.now(), epoch: self.epoch,
-          &turn.events, in: &transaction)
-        turn.nextDue = try self.outbox.nextDue(in: transaction.reader)
+        var turn = turn
+        try turn.run(in: &transaction)
         return turn
       }
     }.value
   }
 
-  private func settle(_ item: Finished, _ turn: inout Turn, in transaction: inout WriteTransaction) throws {
-    do {
-      // A hook that throws takes back its own changes, not those of the others.
-      let event = try transaction.nested { nested in
-        try outbox.settle(item.claim, item.outcome, options.schedule, hooks, in: &nested)
+  /// Suspends until there is a signal, the time of the next step, or a commit of another process.
+  ///
+  /// - Parameters:
+  ///   - turn: The turn that found nothing more to do.
+  ///   - isBusy: Whether only an attempt that comes back, or a time, makes a difference now.
+  private func rest(after turn: DrainTurn, isBusy: Bool) async {
+    let time = outbox.time
+    var left = turn.nextStep.map { max(0, $0 - turn.time) }
+    let interval = isBusy ? nil : options.pollInterval.map { max(10, $0.milliseconds) }
+    if left == nil && interval == nil { return await outbox.wakeUp.wait() }
+    let timer = Task { [wakeUp = outbox.wakeUp, environment = outbox.environment] in
+      while true {
+        let pause = min(left ?? .max, interval ?? .max)
+        do { try await time.sleep(.milliseconds(pause)) } catch { return }
+        left = left.map { $0 - pause }
+        let newest = (try? environment.lastTransactionID) ?? .max
+        if left.map({ $0 <= 0 }) ?? false || interval != nil && newest > turn.seen { return wakeUp.signal() }
       }
-      if let event { turn.events.append(event) }
-    } catch {
-      // The hook is not to blame for a full disk, and nothing else of this turn would be kept either.
-      if transaction.isDoomed { throw error }
-      var item = item
-      item.hookFailures += 1
-      if item.hookFailures < 3 {
-        turn.unsettled.append(item)
-      } else if let event = try outbox.hold(item.claim, "its hook failed: \(error)", in: &transaction) {
-        turn.events.append(event)
-      }
+    }
+    await outbox.wakeUp.wait()
+    timer.cancel()
+  }
+}
+
+extension Monitor {
+  /// Everything in it, which is empty then.
+  fileprivate func takeAll<Element>() -> [Element] where State == [Element] {
+    update { all in
+      defer { all = [] }
+      return all
     }
   }
 }

@@ -8,7 +8,7 @@ public struct PendingEntry: Sendable {
     case waiting
     /// It has been claimed by a drain, and may be on its way.
     case inFlight
-    /// It is set aside until the next drain; its lane waits with it.
+    /// It is set aside; its lane waits with it.
     case held
   }
 
@@ -52,28 +52,29 @@ extension Outbox {
   /// - Throws: `damaged` or `io` if the file cannot be read. An entry that cannot be read is listed as such.
   public func pendingEntries(limit: Int) throws -> [PendingEntry] {
     try environment.read { transaction in
+      let clock = try clock(in: transaction)
       var found: [PendingEntry] = []
       var cursor = try transaction.cursor(in: states)
       while found.count < limit, try cursor.next() {
         let id = try EntryID(key: cursor.key, at: 0, of: states)
-        found.append(try pendingEntry(id, in: transaction))
+        found.append(try pendingEntry(id, at: clock, in: transaction))
       }
       return found
     }
   }
 
   private func pendingEntry(
-    _ id: EntryID, in transaction: borrowing ReadTransaction
+    _ id: EntryID, at clock: OutboxClock, in transaction: borrowing ReadTransaction
   ) throws(StoreError) -> PendingEntry {
     do throws(StoreError) {
       guard let state = try state(of: id, in: transaction), let entry = try entry(id, in: transaction) else {
         throw StoreError(.corruptRecord, "The outbox entry \(id) is gone, but its state is there; it is held.")
       }
-      return PendingEntry(id, .success(entry), state)
+      return PendingEntry(id, .success(entry), state, at: clock)
     } catch  where error.code == .corruptRecord {
       var state = DeliveryState(notBefore: 0)
-      state.hold(error.message)
-      return PendingEntry(id, .failure(error), state)
+      state.hold(error.message, .unfit)
+      return PendingEntry(id, .failure(error), state, at: clock)
     }
   }
 
@@ -96,7 +97,9 @@ extension Outbox {
 }
 
 extension PendingEntry {
-  init(_ id: EntryID, _ entry: Result<OutboxEntry, StoreError>, _ state: DeliveryState) {
+  init(
+    _ id: EntryID, _ entry: Result<OutboxEntry, StoreError>, _ state: DeliveryState, at clock: OutboxClock
+  ) {
     self.id = id
     self.entry = entry
     phase =
@@ -106,7 +109,7 @@ extension PendingEntry {
       case .held: .held
       }
     attempts = Int(state.attempts)
-    notBefore = state.notBefore
+    notBefore = clock.wall(of: state.notBefore)
     lastError = state.lastError
   }
 }

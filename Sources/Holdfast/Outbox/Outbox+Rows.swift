@@ -4,15 +4,57 @@ import LMDB
 extension Outbox {
   func laneKey(_ lane: String, _ id: EntryID) -> [UInt8] { SipHash.hash128(lane.utf8) + id.key }
 
-  func dueKey(_ time: Int64, _ id: EntryID) -> [UInt8] { UInt64(max(0, time)).bigEndianBytes + id.key }
+  func keyKey(_ queue: String, _ key: String, _ id: EntryID) -> [UInt8] { keyPrefix(queue, key) + id.key }
+
+  func expiryKey(_ state: DeliveryState, _ id: EntryID) -> [UInt8] {
+    UInt64(clamping: state.expiresAt).bigEndianBytes + id.key
+  }
 
   func runKey(_ epoch: UInt64, _ id: EntryID) -> [UInt8] { epoch.bigEndianBytes + id.key }
+
+  private func keyPrefix(_ queue: String, _ key: String) -> [UInt8] {
+    // No text has this byte, so that the two cannot run into each other.
+    SipHash.hash128(Array(queue.utf8) + [0xFF] + Array(key.utf8))
+  }
 
   /// The first unsettled entry of a lane. Two lanes with one hash would merely wait for each other.
   func head(ofLane lane: String, in transaction: borrowing ReadTransaction) throws(StoreError) -> EntryID? {
     var cursor = try transaction.cursor(in: lanes, over: .prefix(SipHash.hash128(lane.utf8)))
     guard try cursor.next() else { return nil }
     return try EntryID(key: cursor.key, at: 16, of: lanes)
+  }
+
+  /// Whether no older entry of the lane is left.
+  func isHead(
+    _ id: EntryID, ofLane lane: String, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> Bool {
+    try head(ofLane: lane, in: transaction).map { $0 >= id } ?? true
+  }
+
+  /// The unsettled entries of a lane, in order.
+  func ids(ofLane lane: String, in transaction: borrowing ReadTransaction) throws(StoreError) -> [EntryID] {
+    try ids(withPrefix: SipHash.hash128(lane.utf8), of: lanes, in: transaction) { $0.lane == lane }
+  }
+
+  /// The unsettled entries of a key, in order.
+  func ids(
+    ofKey key: String, queue: String, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> [EntryID] {
+    try ids(withPrefix: keyPrefix(queue, key), of: keys, in: transaction) { $0.key == key && $0.queue == queue }
+  }
+
+  /// The entries that an index names, and that are not there for the hash alone.
+  private func ids(
+    withPrefix prefix: [UInt8], of index: Database, in transaction: borrowing ReadTransaction,
+    where isMeant: (OutboxEntry) -> Bool
+  ) throws(StoreError) -> [EntryID] {
+    var found: [EntryID] = []
+    var cursor = try transaction.cursor(in: index, over: .prefix(prefix))
+    while try cursor.next() {
+      let id = try EntryID(key: cursor.key, at: 16, of: index)
+      if let entry = try readableEntry(id, in: transaction), isMeant(entry) { found.append(id) }
+    }
+    return found
   }
 
   func state(of id: EntryID, in transaction: borrowing ReadTransaction) throws(StoreError) -> DeliveryState? {
@@ -35,6 +77,36 @@ extension Outbox {
     guard let bytes = try transaction.value(forKey: key.span, in: entries) else { return nil }
     return try OutboxEntry(decoding: bytes, id: id, attachmentsIn: folder)
   }
+
+  /// The entry, or `nil` if it is missing or cannot be read.
+  func readableEntry(_ id: EntryID, in transaction: borrowing ReadTransaction) throws(StoreError) -> OutboxEntry? {
+    do throws(StoreError) {
+      return try entry(id, in: transaction)
+    } catch  where error.code == .corruptRecord {
+      return nil
+    }
+  }
+
+  /// The state, or `nil` if it is missing or cannot be read.
+  func readableState(
+    of id: EntryID, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> DeliveryState? {
+    do throws(StoreError) {
+      return try state(of: id, in: transaction)
+    } catch  where error.code == .corruptRecord {
+      return nil
+    }
+  }
+
+  /// Puts a waiting entry among those that may go out, if it is the head of its lane and that is not paused.
+  func offer(
+    _ id: EntryID, _ state: DeliveryState, lane: String, in transaction: inout WriteTransaction
+  ) throws(StoreError) {
+    guard state.phase == .waiting, try isHead(id, ofLane: lane, in: transaction.reader),
+      try !isPaused(.lane(lane), in: transaction.reader)
+    else { return }
+    try transaction.set([], forKey: DueKey(state, id).bytes, in: due)
+  }
 }
 
 extension EntryID {
@@ -53,6 +125,16 @@ extension EntryID {
     } catch {
       throw StoreError(.corruptRecord, "A key of \(database.name) is too short; restore a copy of the store.")
     }
+  }
+}
+
+extension ReadTransaction {
+  /// The first keys of a range, copied.
+  func keys(of range: KeyRange, in database: Database, limit: Int) throws(StoreError) -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    var cursor = try cursor(in: database, over: range)
+    while found.count < limit, try cursor.next() { found.append([UInt8](copying: cursor.key)) }
+    return found
   }
 }
 

@@ -1,6 +1,7 @@
 import LMDB
 
-/// The part of an entry that never changes, as it is stored: a format byte, and a ``FieldTable``.
+/// The part of an entry that never changes, as it is stored: a format byte, and a ``FieldTable``. Fields that have their
+/// usual value are left out.
 extension OutboxEntry {
   private static let format: UInt8 = 1
 
@@ -19,8 +20,14 @@ extension OutboxEntry {
       "lane": .string(lane),
       "payload": .bytes(payload),
     ]
-    fields["host"] = host.map { .string($0) }
     fields["credentials"] = credentials.map { .string($0) }
+    fields["host"] = host.map { .string($0) }
+    fields["key"] = key.map { .string($0) }
+    fields["maxAttempts"] = maxAttempts.map { .int(Int64($0)) }
+    if priority != .normal { fields["priority"] = .int(Int64(priority.rawValue)) }
+    if !queue.isEmpty { fields["queue"] = .string(queue) }
+    if recovery != .resend { fields["recovery"] = .int(Int64(recovery.rawValue)) }
+    if schemaVersion != 1 { fields["schemaVersion"] = .int(Int64(schemaVersion)) }
     var writer = ByteWriter()
     writer.append(Self.format)
     try FieldTable.append(fields, to: &writer)
@@ -34,16 +41,24 @@ extension OutboxEntry {
       guard case .string(let kind) = fields["kind"], case .string(let lane) = fields["lane"],
         case .bytes(let payload) = fields["payload"], case .date(let createdAt) = fields["createdAt"],
         case .bytes(let key) = fields["idempotencyKey"], let idempotencyKey = IdempotencyKey(bytes: key),
-        case .array(let attachments) = fields["attachments"]
+        case .array(let attachments) = fields["attachments"],
+        let priority = DeliveryPriority(rawValue: UInt8(clamping: fields["priority"]?.intValue ?? 2)),
+        let recovery = RecoveryPolicy(rawValue: UInt8(clamping: fields["recovery"]?.intValue ?? 1))
       else { throw Malformed("a field is missing or of the wrong type") }
       self.id = id
       self.kind = kind
+      schemaVersion = UInt16(clamping: fields["schemaVersion"]?.intValue ?? 1)
       self.lane = lane
       self.payload = payload
-      self.idempotencyKey = idempotencyKey
-      self.createdAt = createdAt
+      queue = fields["queue"]?.stringValue ?? ""
       host = fields["host"]?.stringValue
       credentials = fields["credentials"]?.stringValue
+      self.key = fields["key"]?.stringValue
+      self.priority = priority
+      self.recovery = recovery
+      maxAttempts = fields["maxAttempts"]?.intValue.map { Int(clamping: $0) }
+      self.idempotencyKey = idempotencyKey
+      self.createdAt = createdAt
       self.attachments = try attachments.map { value throws(Malformed) in try Attachment(value, in: folder) }
     } catch {
       throw StoreError(

@@ -1,5 +1,5 @@
 /// One request in the outbox, as its sender, its hooks and tools see it.
-public struct OutboxEntry: Sendable {
+public struct OutboxEntry: Sendable, Hashable {
   /// A file that goes with an entry.
   public struct Attachment: Sendable, Hashable {
     /// The name to send, such as `cat.png`.
@@ -17,20 +17,90 @@ public struct OutboxEntry: Sendable {
   public let id: EntryID
   /// What kind of operation it is.
   public let kind: String
+  /// The version of the payload's form.
+  public let schemaVersion: UInt16
   /// The lane whose order it keeps.
   public let lane: String
   /// What is to be sent; the same bytes at each attempt.
   public let payload: [UInt8]
   /// Files that go with it.
   public let attachments: [Attachment]
+  /// The group of requests it belongs to.
+  public let queue: String
   /// The host it goes to; `nil` for the sender's own.
   public let host: String?
   /// The name of the credentials it is sent with; `nil` for the sender's own.
   public let credentials: String?
+  /// What it is about; `nil` if nobody said.
+  public let key: String?
+  /// Which goes first of those that may go out.
+  public let priority: DeliveryPriority
+  /// What happens when nobody knows whether the server has it.
+  public let recovery: RecoveryPolicy
+  /// After how many attempts it is given up; `nil` is what the drain's ``RetrySchedule`` says.
+  public let maxAttempts: Int?
   /// The key by which the server recognises a repeat; fixed when the entry was made, the same at each attempt.
   public let idempotencyKey: IdempotencyKey
   /// When it was made, in milliseconds since 1970.
   public let createdAt: Int64
+}
+
+extension OutboxEntry {
+  /// Makes an entry that is in no outbox, so that a sender can be tested with it.
+  ///
+  /// - Parameters:
+  ///   - request: What it is to hold; its own attachments are left out.
+  ///   - id: Its number.
+  ///   - attachments: The files that go with it.
+  ///   - createdAt: When it was made, in milliseconds since 1970.
+  public init(_ request: OutboxRequest, id: EntryID, attachments: [Attachment] = [], createdAt: Int64 = 0) {
+    self.init(request, id: id, attachments: attachments, idempotencyKey: IdempotencyKey(), createdAt: createdAt)
+  }
+
+  init(
+    _ request: OutboxRequest, id: EntryID, attachments: [Attachment], idempotencyKey: IdempotencyKey, createdAt: Int64
+  ) {
+    self.id = id
+    kind = request.kind
+    schemaVersion = request.schemaVersion
+    lane = request.lane
+    payload = request.payload
+    self.attachments = attachments
+    queue = request.queue
+    host = request.host
+    credentials = request.credentials
+    key = request.key
+    priority = request.priority
+    recovery = request.recovery
+    maxAttempts = request.maxAttempts
+    self.idempotencyKey = idempotencyKey
+    self.createdAt = createdAt
+  }
+
+  /// What it shares with others on its way.
+  var route: Route { Route(queue: queue, host: host, credentials: credentials) }
+
+  /// The same entry under another number.
+  func renumbered(_ id: EntryID) -> OutboxEntry {
+    OutboxEntry(
+      id: id, kind: kind, schemaVersion: schemaVersion, lane: lane, payload: payload, attachments: attachments,
+      queue: queue, host: host, credentials: credentials, key: key, priority: priority, recovery: recovery,
+      maxAttempts: maxAttempts,
+      idempotencyKey: idempotencyKey, createdAt: createdAt)
+  }
+}
+
+extension OutboxEntry.Attachment {
+  /// Describes a file that is in no outbox, so that a sender can be tested with it.
+  ///
+  /// - Parameters:
+  ///   - name: The name to send.
+  ///   - mediaType: Its media type.
+  ///   - size: Its size in bytes.
+  ///   - path: Where the file is.
+  public init(name: String, mediaType: String, size: Int, path: String) {
+    self.init(name: name, mediaType: mediaType, size: size, path: path, id: AttachmentID())
+  }
 }
 
 /// The number of an entry; a later commit has a higher one.
@@ -48,40 +118,4 @@ public struct EntryID: Sendable, Hashable, Comparable, CustomStringConvertible {
 
   /// The number in decimal.
   public var description: String { String(rawValue) }
-}
-
-/// 128 random bits that name an operation towards the server, written as a version 4 UUID (RFC 9562).
-public struct IdempotencyKey: Sendable, Hashable, CustomStringConvertible {
-  let bytes: [UInt8]
-
-  init() {
-    var bytes = UInt64.random(in: 0 ... .max).bigEndianBytes + UInt64.random(in: 0 ... .max).bigEndianBytes
-    bytes[6] = bytes[6] & 0x0F | 0x40
-    bytes[8] = bytes[8] & 0x3F | 0x80
-    self.bytes = bytes
-  }
-
-  init?(bytes: [UInt8]) {
-    guard bytes.count == 16 else { return nil }
-    self.bytes = bytes
-  }
-
-  /// The key as a UUID in lower case.
-  public var description: String {
-    let hex = bytes.hexadecimal
-    var groups: [Substring] = []
-    var rest = hex[...]
-    for length in [8, 4, 4, 4, 12] {
-      groups.append(rest.prefix(length))
-      rest = rest.dropFirst(length)
-    }
-    return groups.joined(separator: "-")
-  }
-}
-
-extension Sequence<UInt8> {
-  /// Two lower-case digits a byte.
-  var hexadecimal: String {
-    map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
 }

@@ -1,8 +1,16 @@
 /// What the outbox is asked to deliver.
+///
+/// ```swift
+/// var request = OutboxRequest(kind: "comment.post", lane: "post:42", payload: Array("Hello".utf8))
+/// request.key = "draft:7"
+/// request.conflict = .replace
+/// ```
 public struct OutboxRequest: Sendable {
   /// What kind of operation it is, such as `comment.post`; the sender tells by it what the payload means.
   public var kind: String
-  /// The queue within the outbox: requests of one lane reach the sender one at a time, in the order of their commits.
+  /// The version of the payload's form; see ``OutboxOperation``.
+  public var schemaVersion: UInt16
+  /// The line in which it stands: requests of one lane reach the sender one at a time, in the order of their commits.
   /// Lanes do not wait for each other.
   public var lane: String
   /// What is to be sent, in a form that the sender understands. Keep it small: files belong into ``attachments``.
@@ -16,6 +24,23 @@ public struct OutboxRequest: Sendable {
   /// everything that needs them waits. `nil` stands for those that the sender uses for whatever names none. The
   /// credentials themselves are never stored.
   public var credentials: String?
+  /// A group of requests that can be limited and paused together, across lanes and hosts.
+  public var queue: String
+  /// What it is about, such as a record: the name by which ``conflict`` and ``Outbox/cancel(_:in:)`` find it. Keys of
+  /// different queues are different.
+  public var key: String?
+  /// What happens if another request of the same key is in the outbox.
+  public var conflict: ConflictPolicy
+  /// Which goes first of those that may go out.
+  public var priority: DeliveryPriority
+  /// How long to wait before the first attempt; its lane waits with it. Not affected by a change of the wall clock.
+  public var delay: Duration
+  /// How long it is worth sending: after that it is given up. `nil` is for ever.
+  public var maxAge: Duration?
+  /// After how many attempts to give up; `nil` is what the drain's ``RetrySchedule`` says.
+  public var maxAttempts: Int?
+  /// What happens when nobody knows whether the server has it.
+  public var recovery: RecoveryPolicy
   /// What the user is to see in the meantime: changes that lie over the records until the request is settled. They are
   /// dropped when it fails, each request's on its own and in any order.
   public var optimistic: [StateKey: FieldChanges] = [:]
@@ -27,22 +52,34 @@ public struct OutboxRequest: Sendable {
   /// The longest payload in bytes.
   public static let payloadLimit = 1 << 20
 
-  /// Makes a request.
+  /// Makes a request; what is not named here is set afterwards, and has the usual value until then.
   ///
   /// - Parameters:
   ///   - kind: What kind of operation it is; not empty.
-  ///   - lane: The lane whose order it keeps.
+  ///   - schemaVersion: The version of the payload's form.
+  ///   - lane: The lane whose order it keeps; `nil` is one of its own, so that it waits for nobody.
   ///   - payload: At most ``payloadLimit`` bytes.
   ///   - attachments: Files that go with it, from ``Outbox/stage(_:name:mediaType:)``.
   ///   - optimistic: What the user is to see until the request is settled.
   public init(
-    kind: String, lane: String, payload: [UInt8], attachments: [StagedAttachment] = [],
-    optimistic: [StateKey: FieldChanges] = [:]
+    kind: String, schemaVersion: UInt16 = 1, lane: String? = nil, payload: [UInt8],
+    attachments: [StagedAttachment] = [], optimistic: [StateKey: FieldChanges] = [:]
   ) {
     self.kind = kind
-    self.lane = lane
+    self.schemaVersion = schemaVersion
+    self.lane = lane ?? IdempotencyKey().description
     self.payload = payload
     self.attachments = attachments
+    host = nil
+    credentials = nil
+    queue = ""
+    key = nil
+    conflict = .append
+    priority = .normal
+    delay = .zero
+    maxAge = nil
+    maxAttempts = nil
+    recovery = .resend
     self.optimistic = optimistic
   }
 }

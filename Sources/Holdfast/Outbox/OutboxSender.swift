@@ -1,6 +1,6 @@
 public import LMDB
 
-/// Sends entries to where they must go.
+/// Sends entries to where they must go; <doc:WritingASender> says how to write one.
 public protocol OutboxSender: Sendable {
   /// Makes one attempt to deliver an entry.
   ///
@@ -12,6 +12,33 @@ public protocol OutboxSender: Sendable {
   /// - Returns: What became of it.
   /// - Throws: Anything; it counts as ``SendOutcome/transient(reason:retryAfter:)``.
   func send(_ entry: OutboxEntry) async throws -> SendOutcome
+
+  /// Asks the server whether it has an entry whose earlier attempt may or may not have reached it.
+  ///
+  /// Called in place of ``send(_:)`` for entries with ``RecoveryPolicy/probe``, and for others when the server may have
+  /// forgotten their key. The usual answer is ``Reconciliation/unknown``.
+  ///
+  /// - Parameter entry: What may have been sent.
+  /// - Returns: What the server knows.
+  /// - Throws: Anything; it counts as ``SendOutcome/transient(reason:retryAfter:)``, and is asked again later.
+  func reconcile(_ entry: OutboxEntry) async throws -> Reconciliation
+}
+
+extension OutboxSender {
+  /// Says that nobody knows, so that the entry is held.
+  public func reconcile(_ entry: OutboxEntry) async throws -> Reconciliation { .unknown }
+}
+
+/// What a server knows of an entry that may have been sent.
+public enum Reconciliation: Sendable, Hashable {
+  /// It has it; `reply` goes to the commit hook.
+  case delivered(reply: [UInt8])
+  /// It does not have it; it is sent now.
+  case notDelivered
+  /// It cannot tell. The entry is held until somebody decides.
+  case unknown
+  /// It could not be asked, for this reason; it will be asked again.
+  case failed(SendOutcome)
 }
 
 /// What to change in the store in the same transaction that settles an entry.
@@ -24,7 +51,7 @@ public protocol OutboxSender: Sendable {
 public struct OutboxHooks: Sendable {
   /// Runs when an entry has been delivered, with the sender's reply.
   public var onCommit: @Sendable (OutboxEntry, _ reply: [UInt8], inout WriteTransaction) throws -> Void
-  /// Runs when an entry is given up, with the reason; take back here what the app showed in hope.
+  /// Runs when a drain gives an entry up, with the reason; take back here what the app showed in hope.
   public var onRollback: @Sendable (OutboxEntry, _ reason: String, inout WriteTransaction) throws -> Void
 
   /// Makes hooks.

@@ -6,6 +6,9 @@ extension StateKey {
   /// The longest `type:id` in bytes.
   static let limit = 65_535
 
+  /// Whether a record can have it.
+  var isValid: Bool { form == .plain || form == .hashed }
+
   /// Throws what is wrong with a key that cannot be stored.
   func check() throws(StoreError) {
     let reason =

@@ -2,16 +2,10 @@ import Harness
 import Peers
 
 /// Point reads, reads of many keys, scans, two readers.
-func readWorkloads(_ bench: Bench, _ folder: WorkFolder) throws {
-  let count = bench.choose(1_000_000, quick: 100_000)
-  let suffix = bench.choose("1M", quick: "100k")
-  // Even numbers only, so that an odd one is missing between two that are there. Loaded in random order.
-  var random = Random(seed: 1)
-  let all = KeyBlock((0..<count).map { $0 * 2 })
-  let rivals = try Rivals.loaded(
-    in: folder, .powerLossSafe, [.lmdb, .sqlite, .sqliteIn, .rocksdb, .leveldb, .kyoto, .wiredtiger],
-    all.picking((0..<count).shuffled(using: &random)), ValueBlock(count, width: 100))
-
+func readWorkloads(_ bench: Bench, _ rivals: Rivals, _ all: KeyBlock) throws {
+  let count = all.count
+  let suffix = count.named
+  var random = Random(seed: 11)
   let draws = 1 << 18
   let uniform = all.picking((0..<draws).map { _ in random.below(count) })
   let hotRecords = (0..<10_000).map { _ in random.below(count) }
@@ -82,6 +76,11 @@ private func spelledKeys(_ bench: Bench, _ rivals: Rivals, _ hot: KeyBlock) thro
       } theirs: { _, reader, slice in
         try reader.get(keys, slice.range(in: hot.count))
       })
+  }
+  // The other engines have not got them.
+  try ours.remove(users, 0..<users.count, perCommit: users.count)
+  for (peer, _) in rivals.peers where peer.engine == .lmdb {
+    try peer.remove(users, 0..<users.count, perCommit: users.count)
   }
 }
 

@@ -2,17 +2,10 @@ import Harness
 import Peers
 
 /// Writes of which each commit is flushed: single ones and batches.
-func durableWriteWorkloads(_ bench: Bench, _ folder: WorkFolder) throws {
-  let count = bench.choose(1_000_000, quick: 100_000)
-  let engines: [Engine] = [.lmdb, .sqlite, .rocksdb, .leveldb, .wiredtiger]
+func durableWriteWorkloads(_ bench: Bench, _ rivals: Rivals, _ all: KeyBlock, _ values: ValueBlock) throws {
   var random = Random(seed: 5)
-  let all = KeyBlock((0..<count).map { $0 * 2 })
-  let values = ValueBlock(count, width: 100)
-  let rivals = try Rivals.loaded(
-    in: folder, .powerLossSafe, engines, all.picking((0..<count).shuffled(using: &random)), values)
-
   let rounds = bench.choose(103, quick: 43)
-  let drawn = all.picking((0..<rounds * 1000).map { _ in random.below(count) })
+  let drawn = all.picking((0..<rounds * 1000).map { _ in random.below(all.count) })
   try single(bench, rivals, drawn, values, rounds)
   try batches(bench, rivals, all, drawn, values, rounds)
 }
@@ -36,7 +29,12 @@ private func single(
         try slice.timed { try peer.put(keys, index..<index + 1, values, from: index, perCommit: 1) }
       }
       return 0
-    })
+    } + [
+      Contender("one flush of the disk a commit") { slice in
+        try runDiskFloor("\(rivals.ours.path)/../floor", count: slice.operations)
+        return 0
+      }
+    ])
 }
 
 private func batches(

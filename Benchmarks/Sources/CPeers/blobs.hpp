@@ -1,0 +1,38 @@
+// What an engine implements to be a disk cache.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "include/blobs.h"
+#include "peer.hpp"
+
+class Blobs {
+public:
+  virtual ~Blobs() = default;
+  virtual void set(Bytes key, Bytes value) = 0;
+  // Copies the value into `buffer`, which grows as needed; false if there is none.
+  virtual bool get(Bytes key) = 0;
+  virtual void remove(Bytes key) = 0;
+  std::string buffer;
+};
+
+// Files by name in a folder.
+class BlobFiles {
+public:
+  explicit BlobFiles(const std::string &folder);
+  void write(const std::string &name, Bytes value);
+  bool read(const std::string &name, std::string &buffer);
+  void remove(const std::string &name);
+  // Sixteen hexadecimal digits, cheaper than the MD5 that YYCache takes.
+  static std::string name_of(Bytes key);
+
+private:
+  std::string folder;
+};
+
+std::unique_ptr<Blobs> open_yycache_blobs(const std::string &directory);
+std::unique_ptr<Blobs> open_sqlite_blobs(const std::string &directory);
+std::unique_ptr<Blobs> open_file_blobs(const std::string &directory);
+std::unique_ptr<Blobs> open_rocksdb_blobs(const std::string &directory);
+std::unique_ptr<Blobs> open_lmdb_blobs(const std::string &directory);

@@ -1,0 +1,138 @@
+public import LMDB
+import Synchronization
+
+extension MemoryCache {
+  /// Stores a value; if `version` is given, only if nothing has changed since.
+  @inlinable
+  func store(
+    _ value: Value, _ key: Key, cost: Int, isPinned: Bool, times: EntryTimes?, version: MemoryCacheVersion?
+  ) -> Bool {
+    precondition(cost >= 0, "The cost of an entry is not negative.")
+    let hash = Self.hash(of: key)
+    var evicted: [MemoryShard<Key, Value>.Entry] = []
+    let (isStored, old) = ledger.update { ledger -> (Bool, MemoryShard<Key, Value>.Entry?) in
+      takeTouches(&ledger)
+      let found = shard(hash).update { shard -> (isCurrent: Bool, slot: Int32) in
+        let position = shard.position(of: key, hash: hash)
+        return (shard.isCurrent(version, hash), position.map { shard.entries[$0].slot } ?? -1)
+      }
+      guard found.isCurrent else { return (false, nil) }
+      guard isPermitted(cost, isPinned, times, found.slot, &ledger),
+        makeRoom(cost, replacing: found.slot, &ledger, &evicted)
+      else { return (false, remove(key, hash, &ledger)) }
+      if found.slot < 0 { return (insert(value, key, hash, cost, isPinned, times, version, &ledger), nil) }
+      let old = shard(hash).update { shard -> MemoryShard<Key, Value>.Entry? in
+        guard shard.isCurrent(version, hash), let position = shard.position(of: key, hash: hash) else { return nil }
+        if version == nil { shard.change(hash) }
+        return shard.replace(at: position, with: value, times: times)
+      }
+      if old != nil { ledger.evictor.replace(found.slot, cost: cost, isPinned: isPinned) }
+      return (old != nil, old)
+    }
+    if isStored, let times { expectEnd(of: times) }
+    if let old, valueRelease != .inline { evicted.append(old) }
+    if !evicted.isEmpty { release(evicted) }
+    return isStored
+  }
+
+  /// Adds an entry for which there is room.
+  @inlinable
+  func insert(
+    _ value: Value, _ key: Key, _ hash: UInt64, _ cost: Int, _ isPinned: Bool, _ times: EntryTimes?,
+    _ version: MemoryCacheVersion?, _ ledger: inout MemoryLedger
+  ) -> Bool {
+    let slot = ledger.evictor.insert(hash: hash, cost: cost, isPinned: isPinned)
+    let isInserted = shard(hash).update { shard -> Bool in
+      guard shard.isCurrent(version, hash) else { return false }
+      if version == nil { shard.change(hash) }
+      shard.insert(key, value, hash: hash, slot: slot, times: times)
+      return true
+    }
+    if isInserted { ledger.insertions &+= 1 } else { ledger.evictor.remove(slot) }
+    return isInserted
+  }
+
+  /// Whether an entry may be stored at all; if it may expire, look-ups know that from now on.
+  @usableFromInline
+  func isPermitted(
+    _ cost: Int, _ isPinned: Bool, _ times: EntryTimes?, _ slot: Int32, _ ledger: inout MemoryLedger
+  ) -> Bool {
+    if let times {
+      isTimed.store(true, ordering: .releasing)
+      if times.isExpired(at: times.accessed, ageLimit: ageLimitMilliseconds.load(ordering: .relaxed)) { return false }
+    }
+    guard cost <= ledger.greatestCost, Amount().hasRoom(forCost: cost, within: ledger.evictor.limit),
+      !isPinned || ledger.evictor.hasRoomForPinned(cost, replacing: slot)
+    else {
+      ledger.rejections += 1
+      return false
+    }
+    return true
+  }
+
+  /// Evicts until an entry fits, other ones than that which it replaces.
+  ///
+  /// - Returns: Whether it fits; not, if there are only pinned entries left.
+  @inlinable
+  func makeRoom(
+    _ cost: Int, replacing slot: Int32, _ ledger: inout MemoryLedger,
+    _ evicted: inout [MemoryShard<Key, Value>.Entry]
+  ) -> Bool {
+    if ledger.evictor.hasRoom(forCost: cost, replacing: slot) { return true }
+    ledger.evictor.shield(slot)
+    while !ledger.evictor.hasRoom(forCost: cost, replacing: slot) {
+      guard let entry = evict(within: nil, &ledger) else {
+        ledger.rejections &+= 1
+        return false
+      }
+      evicted.append(entry)
+    }
+    return true
+  }
+
+  /// Evicts the next entry, for what the cache may hold: `limit`, if that is less than its own.
+  @inlinable
+  func evict(within limit: Amount?, _ ledger: inout MemoryLedger) -> MemoryShard<Key, Value>.Entry? {
+    let victim = ledger.evictor.victim(within: limit) { slot, hash in
+      shard(hash).update { $0.takeUses(ofSlot: slot, hash: hash) }
+    }
+    guard let victim else { return nil }
+    return evict(victim, &ledger)
+  }
+
+  /// Evicts an entry.
+  @inlinable
+  func evict(_ slot: Int32, _ ledger: inout MemoryLedger) -> MemoryShard<Key, Value>.Entry? {
+    let hash = ledger.evictor.hash(of: slot)
+    ledger.evictor.evict(slot)
+    ledger.evictions &+= 1
+    return shard(hash).update { shard in
+      shard.position(ofSlot: slot, hash: hash).map { shard.remove(at: $0) }
+    }
+  }
+
+  /// Removes an entry, which is a change of its key also if there is none.
+  @usableFromInline
+  func remove(_ key: Key, _ hash: UInt64, _ ledger: inout MemoryLedger) -> MemoryShard<Key, Value>.Entry? {
+    let removed = shard(hash).update { shard in
+      shard.change(hash)
+      return shard.position(of: key, hash: hash).map { shard.remove(at: $0) }
+    }
+    if let removed { ledger.evictor.remove(removed.slot) }
+    return removed
+  }
+
+  /// Notes a look-up for the evictor.
+  @usableFromInline
+  func note(_ slot: Int32, _ hash: UInt64) {
+    if touches.note(Touch(slot: slot, hash: hash)) { _ = ledger.tryUpdate { takeTouches(&$0) } }
+  }
+
+  /// Tells the evictor what was asked for.
+  @usableFromInline
+  func takeTouches(_ ledger: inout MemoryLedger) {
+    touches.drain { ledger.evictor.use($0.slot, hash: $0.hash) }
+    let new = ledger.evictor.mask
+    if new != mask.load(ordering: .relaxed) { mask.store(new, ordering: .relaxed) }
+  }
+}

@@ -1,0 +1,27 @@
+import LMDB
+
+/// What all stores of one path in this process share: who waits, and who listens.
+final class Board: Sendable {
+  private struct Entry: Sendable {
+    weak let board: Board?
+  }
+
+  private static let all = Monitor<[String: Entry]>([:])
+
+  /// Wakes the drain of this process.
+  let wakeUp = WakeUp()
+  /// Tells this process what happens.
+  let hub = EventHub()
+
+  private init() {}
+
+  static func shared(forPath path: String) -> Board {
+    all.update { all in
+      if let board = all[path]?.board { return board }
+      all = all.filter { $0.value.board != nil }
+      let board = Board()
+      all[path] = Entry(board: board)
+      return board
+    }
+  }
+}

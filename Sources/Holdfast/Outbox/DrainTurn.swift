@@ -1,0 +1,136 @@
+import LMDB
+
+/// One step of a drain: settles what has come back, gives up what is too old, and claims what may go out, in one commit,
+/// so that a step costs one flush, not one for each entry.
+///
+/// A value that goes from turn to turn. A write may run its closure more than once, each time on a copy.
+struct DrainTurn: Sendable {
+  /// An attempt that has come back.
+  struct Finished: Sendable {
+    let claim: Outbox.Claim
+    let result: Outbox.Result
+    /// How often its hook has thrown.
+    var hookFailures = 0
+  }
+
+  private static let hookLimit = 3
+  /// Once in how many turns the journal is trimmed.
+  private static let trimmingPeriod = 64
+
+  private let outbox: Outbox
+  private let hooks: OutboxHooks
+  private let options: Outbox.DrainOptions
+  private let epoch: UInt64
+  private var network: NetworkGate
+  private var memory = Outbox.ClaimMemory()
+  /// When the drain began.
+  private var start: Int64?
+  /// How many turns have changed something.
+  private var changes = 0
+
+  // What goes in.
+  var arrived: [Finished] = []
+  var statuses: [NetworkStatus] = []
+  var inFlight: [Outbox.Claim] = []
+  var isCancelled = false
+
+  // What comes out.
+  private(set) var claims: [Outbox.Claim] = []
+  /// What could not be settled because its hook threw, to be tried again.
+  private(set) var unsettled: [Finished] = []
+  /// What is in flight and was taken back by the app.
+  private(set) var cancelRequests: [EntryID] = []
+  /// When the next entry that waits for a time is due; `nil` if none waits.
+  private var nextDue: Int64?
+  private var nextExpiry: Int64?
+  /// The outbox's time.
+  private(set) var time: Int64 = 0
+  /// The newest commit that this turn has seen, its own among them.
+  private(set) var seen = 0
+
+  init(_ outbox: Outbox, _ hooks: OutboxHooks, _ options: Outbox.DrainOptions, epoch: UInt64) {
+    self.outbox = outbox
+    self.hooks = hooks
+    self.options = options
+    self.epoch = epoch
+    network = NetworkGate(limit: options.concurrency)
+  }
+
+  /// When there is something to do without a signal.
+  var nextStep: Int64? { [nextDue, nextExpiry].compactMap { $0 }.min() }
+
+  var isGoalReached: Bool {
+    switch options.goal {
+    case .once: nextDue.map { $0 > start ?? time } ?? true
+    case .idle: nextDue == nil
+    case .forever: false
+    }
+  }
+
+  mutating func run(in transaction: inout WriteTransaction) throws {
+    var random = SystemRandomNumberGenerator()
+    let clock = try outbox.clock(in: transaction.reader)
+    time = clock.time
+    if start == nil { start = time }
+    for status in statuses {
+      network.heard(isReachable: status.isReachable, at: time, NetworkGate.Spread(), using: &random)
+    }
+    let toSettle = unsettled + arrived
+    unsettled = []
+    for item in toSettle {
+      if let outcome = item.result.outcome, item.hookFailures == 0 {
+        network.heard(outcome, at: time, options.schedule, using: &random)
+      }
+      try settle(item, at: clock, in: &transaction)
+    }
+    let expired = try outbox.expire(hooks, inFlight: inFlight.count, epoch: epoch, at: clock, in: &transaction)
+    nextExpiry = expired.next
+    cancelRequests = []
+    for claim in inFlight {
+      let state = try outbox.claimedState(claim, in: transaction.reader)
+      if state?.isCancelRequested ?? false { cancelRequests.append(claim.entry.id) }
+    }
+    (claims, nextDue) = try outbox.claim(
+      allowance, &memory, epoch: epoch, rules, at: clock, in: &transaction)
+    let hasChanged = !toSettle.isEmpty || expired.count > 0 || !claims.isEmpty
+    if hasChanged {
+      try outbox.set(clock, in: &transaction)
+      if changes % Self.trimmingPeriod == 0 { try outbox.trimJournal(options.journal, in: &transaction) }
+      changes += 1
+    }
+    seen = hasChanged ? transaction.id : transaction.id - 1
+  }
+
+  private var rules: DeliveryState.Rules {
+    DeliveryState.Rules(schedule: options.schedule, idempotencyWindow: options.idempotencyWindow)
+  }
+
+  private var allowance: Outbox.Allowance {
+    let busy = inFlight.count + unsettled.count
+    return Outbox.Allowance(
+      room: isCancelled ? 0 : min(options.concurrency, network.window) - busy,
+      dueBy: options.goal == .once ? start ?? time : time, network: network, inFlight: inFlight.map(\.entry.route),
+      hostLimit: options.hostConcurrency, queueLimits: options.queueConcurrency)
+  }
+
+  private mutating func settle(
+    _ item: Finished, at clock: OutboxClock, in transaction: inout WriteTransaction
+  ) throws {
+    do {
+      // A hook that throws takes back its own changes, not those of the others.
+      try transaction.nested { nested in
+        try outbox.settle(item.claim, item.result, rules, hooks, at: clock, in: &nested)
+      }
+    } catch {
+      // The hook is not to blame for a full disk, and nothing else of this turn would be kept either.
+      if transaction.isDoomed { throw error }
+      var item = item
+      item.hookFailures += 1
+      if item.hookFailures < Self.hookLimit {
+        unsettled.append(item)
+      } else {
+        try outbox.hold(item.claim, hookFailure: "its hook failed: \(error)", at: clock, in: &transaction)
+      }
+    }
+  }
+}

@@ -1,0 +1,117 @@
+public import LMDB
+
+extension Outbox {
+  /// Adds a request, inside the caller's transaction: it is on its way if and only if that transaction commits.
+  ///
+  /// Costs seven writes in the tree, and one more each for a key and a maximal age.
+  ///
+  /// - Parameters:
+  ///   - request: What to deliver.
+  ///   - transaction: A write transaction of this store.
+  /// - Returns: The number of the entry; with ``ConflictPolicy/keep``, that of the one which was there.
+  /// - Throws: `invalidValue` for an empty kind or too large a payload; `outboxFull` if the file has come so near to its
+  ///   limit that what is there could not be settled any more.
+  @discardableResult
+  public func enqueue(
+    _ request: OutboxRequest, in transaction: inout WriteTransaction
+  ) throws(StoreError) -> EntryID {
+    try check(request)
+    for attachment in request.attachments { try claim(attachment, in: transaction.reader) }
+    let clock = try startedClock(in: &transaction)
+    let rivals = try rivals(of: request, in: transaction.reader)
+    if request.conflict == .keep, let rival = rivals.first { return rival }
+    try checkHeadroom(in: transaction)
+    let id = EntryID(rawValue: try meta.increment("sequence", in: &transaction))
+    if request.conflict == .replace {
+      for rival in rivals { try supersede(rival, by: id, at: clock, in: &transaction) }
+    }
+    let entry = OutboxEntry(
+      request, id: id, attachments: request.attachments.map(\.attachment), idempotencyKey: IdempotencyKey(),
+      createdAt: clock.anchor.wall)
+    var state = DeliveryState(notBefore: clock.time + request.delay.milliseconds)
+    if let age = request.maxAge { state.expiresAt = max(1, clock.age + age.milliseconds) }
+    try insert(entry, &state, in: &transaction)
+    for attachment in request.attachments {
+      try transaction.set(id.key, forKey: attachment.id.bytes, in: attachments)
+    }
+    try layers.add(request.optimistic, for: id.rawValue, request.optimisticPolicy, in: &transaction)
+    try note(.enqueued, id, .enqueued(id), at: clock, in: &transaction)
+    transaction.afterCommit { [wakeUp, staged = request.attachments] in
+      for attachment in staged { attachment.commit() }
+      wakeUp.signal()
+    }
+    return id
+  }
+
+  /// Writes the rows of an entry that is new in its lane; it goes to the end.
+  func insert(
+    _ entry: OutboxEntry, _ state: inout DeliveryState, in transaction: inout WriteTransaction
+  ) throws(StoreError) {
+    state.route = entry.route.number
+    state.priority = entry.priority
+    state.recovery = entry.recovery
+    try transaction.set(entry.encoded(), forKey: entry.id.key, in: entries)
+    try set(state, of: entry.id, in: &transaction)
+    try transaction.set([], forKey: laneKey(entry.lane, entry.id), in: lanes)
+    if let key = entry.key { try transaction.set([], forKey: keyKey(entry.queue, key, entry.id), in: keys) }
+    if state.expiresAt != 0 { try transaction.set([], forKey: expiryKey(state, entry.id), in: expiries) }
+    try offer(entry.id, state, lane: entry.lane, in: &transaction)
+  }
+
+  /// The entries of the request's key that are not settled, the oldest first.
+  private func rivals(
+    of request: OutboxRequest, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> [EntryID] {
+    guard let key = request.key, request.conflict != .append else { return [] }
+    return try ids(ofKey: key, queue: request.queue, in: transaction)
+  }
+
+  /// Takes an entry out in favour of a newer one, unless it may have been sent.
+  private func supersede(
+    _ id: EntryID, by newer: EntryID, at clock: OutboxClock, in transaction: inout WriteTransaction
+  ) throws(StoreError) {
+    guard let state = try readableState(of: id, in: transaction.reader), state.phase == .waiting, state.attempts == 0,
+      let entry = try readableEntry(id, in: transaction.reader)
+    else { return }
+    try end(entry, state, as: .superseded(by: newer), at: clock, in: &transaction)
+  }
+
+  /// A file leaves with the entry that has it, so it can belong to one only.
+  private func claim(
+    _ attachment: StagedAttachment, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) {
+    let id = attachment.id.bytes
+    let isTaken = try transaction.value(forKey: id.span, in: attachments) != nil
+    if isTaken || attachment.wasCommitted {
+      throw StoreError(
+        .invalidValue, "The attachment \(attachment.name) belongs to another request; stage the file once more.")
+    }
+  }
+
+  private func check(_ request: OutboxRequest) throws(StoreError) {
+    if request.kind.isEmpty {
+      throw StoreError(.invalidValue, "A request needs a kind, by which its sender knows what to do; name it.")
+    }
+    let names = [request.kind, request.lane, request.queue, request.host, request.credentials, request.key]
+    if names.contains(where: { ($0?.utf8.count ?? 0) > OutboxRequest.nameLimit }) {
+      throw StoreError(
+        .invalidValue,
+        "A kind, lane or other name is over \(OutboxRequest.nameLimit) bytes; use a short name, or a hash.")
+    }
+    if request.payload.count > OutboxRequest.payloadLimit {
+      throw StoreError(
+        .invalidValue,
+        """
+        A payload of \(request.payload.count) bytes is over the limit of \(OutboxRequest.payloadLimit); stage large \
+        parts as attachments.
+        """)
+    }
+    if let limit = request.maxAttempts, limit < 1 {
+      throw StoreError(.invalidValue, "A request that may be attempted \(limit) times is never sent; use 1 or more.")
+    }
+    if let foreign = request.attachments.first(where: { $0.folder.path != folder.path }) {
+      throw StoreError(
+        .invalidValue, "The attachment \(foreign.name) was staged in another store; stage it in this one.")
+    }
+  }
+}

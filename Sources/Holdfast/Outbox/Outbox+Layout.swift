@@ -1,0 +1,46 @@
+import LMDB
+
+extension Outbox {
+  private static let layoutName = "layout"
+  /// The version of the layout of the outbox's databases. 1 had no number, and one queue of what is due.
+  private static let layout: UInt64 = 2
+
+  /// Brings the outbox of an older version up to date, and refuses that of a newer one.
+  ///
+  /// - Throws: `unsupportedVersion` if a newer version has written it, or if an older one has and it cannot be changed.
+  func prepareLayout() throws {
+    let found = try environment.read { transaction in try meta.value(Self.layoutName, in: transaction) }
+    if found == Self.layout { return }
+    guard found < Self.layout else {
+      throw StoreError(
+        .unsupportedVersion,
+        "The outbox of \(environment.path) has layout \(found), which this version does not know; use a newer one.")
+    }
+    guard environment.options.mode != .readOnly else {
+      // Nothing is in it that would have to be moved.
+      let isNew = try environment.read { transaction in try transaction.count(of: states) == 0 }
+      if isNew { return }
+      throw StoreError(
+        .unsupportedVersion,
+        "The outbox of \(environment.path) was written by an older version; open it for writing once.")
+    }
+    try environment.write { transaction in try migrate(in: &transaction) }
+  }
+
+  /// From layout 1 to 2: the rows of what is due get the route and the priority of their entries. Old times are those of
+  /// the wall clock, at which the outbox's own clock begins.
+  func migrate(in transaction: inout WriteTransaction) throws(StoreError) {
+    // Another process may have been here first.
+    guard try meta.value(Self.layoutName, in: transaction.reader) < Self.layout else { return }
+    _ = try startedClock(in: &transaction)
+    let old = try transaction.reader.keys(of: .all, in: due, limit: .max)
+    for key in old where key.count != DueKey.length {
+      try transaction.remove(key, in: due)
+      guard let id = EntryID(indexKey: key), let state = try readableState(of: id, in: transaction.reader),
+        state.phase == .waiting
+      else { continue }
+      try transaction.set([], forKey: DueKey(state, id).bytes, in: due)
+    }
+    try meta.set(Self.layoutName, to: Self.layout, in: &transaction)
+  }
+}

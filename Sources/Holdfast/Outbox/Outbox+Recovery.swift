@@ -1,0 +1,74 @@
+import LMDB
+
+extension Outbox {
+  /// Starts a new epoch: what earlier drains left in flight or held is judged anew.
+  ///
+  /// Only whoever holds the drain's lock may call it. Costs a step for each entry in flight or held, whatever else
+  /// waits.
+  func recover(in transaction: inout WriteTransaction) throws(StoreError) -> UInt64 {
+    var clock = try clock(in: transaction.reader)
+    for key in try transaction.reader.keys(of: .all, in: running, limit: .max) {
+      guard let id = EntryID(indexKey: key) else {
+        try transaction.remove(key, in: running)
+        continue
+      }
+      try recover(id, at: clock, key, in: &transaction)
+    }
+    clock.advance(to: time.moment)
+    try set(clock, in: &transaction)
+    return try meta.increment("epoch", in: &transaction)
+  }
+
+  private func recover(
+    _ id: EntryID, at clock: OutboxClock, _ key: [UInt8], in transaction: inout WriteTransaction
+  ) throws(StoreError) {
+    guard var state = try readableState(of: id, in: transaction.reader), state.phase != .waiting,
+      runKey(state.epoch, id) == key
+    else {
+      try transaction.remove(key, in: running)
+      // A state that was unreadable gets its row anew, as long as it is.
+      _ = try soundState(of: id, at: clock, in: &transaction)
+      return
+    }
+    guard let entry = try readableEntry(id, in: transaction.reader) else { return }
+    let before = state
+    guard let action = state.recover(at: clock.time) else { return }
+    switch action {
+    case .cancel:
+      try end(entry, before, as: .cancelled, at: clock, in: &transaction)
+    case .hold(let reason):
+      try set(state, of: id, in: &transaction)
+      try note(
+        .held, id, attempt: state.attempts, reason: reason, .held(id, reason: reason), at: clock, in: &transaction)
+    case .retry, .finish, .bury:
+      try transaction.remove(key, in: running)
+      try set(state, of: id, in: &transaction)
+      try offer(id, state, lane: entry.lane, in: &transaction)
+      try note(
+        .requeued, id, attempt: state.attempts, reason: state.lastError, .requeued(id), at: clock, in: &transaction)
+    }
+  }
+
+  static let unreadableState = "its state cannot be read, so nobody knows whether it was sent"
+
+  /// The state of an entry; where it is missing or unreadable, the entry is held, and the others go on.
+  func soundState(
+    of id: EntryID, at clock: OutboxClock, in transaction: inout WriteTransaction
+  ) throws(StoreError) -> DeliveryState? {
+    if let state = try readableState(of: id, in: transaction.reader) { return state }
+    let key = id.key
+    let isThere = try transaction.value(forKey: key.span, in: entries) != nil
+    guard isThere else { return nil }
+    var state = DeliveryState(notBefore: clock.time)
+    state.hold(Self.unreadableState, .unfit)
+    state.attempts = 1
+    if let entry = try readableEntry(id, in: transaction.reader) {
+      (state.route, state.priority, state.recovery) = (entry.route.number, entry.priority, entry.recovery)
+    }
+    try transaction.set([], forKey: runKey(state.epoch, id), in: running)
+    try set(state, of: id, in: &transaction)
+    try note(
+      .held, id, reason: Self.unreadableState, .held(id, reason: Self.unreadableState), at: clock, in: &transaction)
+    return nil
+  }
+}

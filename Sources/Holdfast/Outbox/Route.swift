@@ -1,0 +1,19 @@
+/// The way of an entry: what it shares with others and can be closed, limited or paused for all of them.
+struct Route: Sendable, Hashable {
+  /// The group of requests it belongs to.
+  let queue: String
+  /// The host it goes to; `nil` for the sender's own.
+  let host: String?
+  /// The name of the credentials it is sent with; `nil` for the sender's own.
+  let credentials: String?
+
+  /// The number of the route of what names nothing.
+  static let usual = Route(queue: "", host: nil, credentials: nil).number
+
+  /// What index rows call the route. Two routes of one number would merely wait for each other.
+  var number: UInt64 {
+    // No text has this byte, so that different routes have different bytes.
+    let bytes = Array(queue.utf8) + [0xFF] + Array((host ?? "").utf8) + [0xFF] + Array((credentials ?? "").utf8)
+    return SipHash.hash128(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
