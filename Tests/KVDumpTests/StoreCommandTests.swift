@@ -47,6 +47,34 @@ import Testing
     #expect(try Tool.listing(store) == before)
   }
 
+  /// Takes one request, and refuses the others for good.
+  private struct Refusing: OutboxSender {
+    func send(_ entry: OutboxEntry) async throws -> SendOutcome { .permanent(reason: "no such post") }
+  }
+
+  @Test func deadLettersAreSentAgainAndEntriesTakenBack() async throws {
+    do {
+      let store = try Store.open(at: store)
+      try await store.write { t in
+        for _ in 1...3 { try store.outbox.enqueue(OutboxRequest(kind: "k", lane: "l", payload: [1]), in: &t) }
+      }
+      _ = try await store.outbox.drain(with: Refusing())
+    }
+    #expect(try lines("outbox", "list", store, "--state", "dead").last == "0 pending, 3 dead")
+    #expect(
+      try lines("outbox", "show", store, "2").contains { $0.hasPrefix("last error") && $0.hasSuffix("no such post") })
+    let requeue = try lines("outbox", "requeue", store, "2")
+    #expect(requeue == ["entry 2 waits again, as entry 4"])
+    #expect(try lines("outbox", "list", store).last == "1 pending, 2 dead")
+    #expect(try Tool.kvdump("outbox", "requeue", store, "2").status == 66)
+    #expect(try lines("outbox", "cancel", store, "4") == ["entry 4 is taken back"])
+    #expect(try Tool.kvdump("outbox", "cancel", store, "4").status == 1)
+    #expect(try lines("outbox", "list", store).last == "0 pending, 2 dead")
+    #expect(try lines("outbox", "tail", store, "--limit", "1")[0].contains("cancelled"))
+    #expect(try Tool.kvdump("outbox", "cancel", "\(folder.path)/none", "1").status == 66)
+    #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/none"))
+  }
+
   @Test func theStateIsShown() throws {
     try fill()
     #expect(try lines("state", "list", store, "--prefix", "post:1", "--limit", "50").count == 13)
