@@ -54,7 +54,7 @@ let package = Package(
       name: "HoldfastHTTPTests", dependencies: ["Holdfast", "HoldfastHTTP", "LMDB", "Networking", "TestSupport"],
       swiftSettings: policy),
     .testTarget(
-      name: "KVDumpTests", dependencies: ["Holdfast", "LMDB", "TestSupport", "kvdump", "offline-comments"],
+      name: "KVDumpTests", dependencies: ["Holdfast", "LMDB", "LMDBFile", "TestSupport", "kvdump", "offline-comments"],
       swiftSettings: policy),
     .testTarget(
       name: "LMDBFileTests", dependencies: ["LMDBFile", "LMDB", "TestSupport"], exclude: ["Fixtures"],

@@ -46,6 +46,7 @@ package struct Salvage {
   ///
   /// - Throws: `notFound`, `denied` or `io`; `notLMDB` if there is no page of LMDB in it.
   package init(at path: String, choice: Snapshot.Choice) throws(ReadError) {
+    let file: DataFile
     do throws(ReadError) {
       file = try DataFile(at: path)
     } catch {
@@ -54,6 +55,12 @@ package struct Salvage {
       guard let layout = try LayoutGuess.layout(of: source) else { throw error }
       file = DataFile(source, assuming: layout)
     }
+    try self.init(file, choice)
+  }
+
+  /// Takes an open file.
+  package init(_ file: DataFile, _ choice: Snapshot.Choice) throws(ReadError) {
+    self.file = file
     let metas = try file.metas()
     hasBrokenMeta = metas.contains { $0.problem != nil }
     let sound = metas.compactMap(\.sound).sorted { $0.transactionID > $1.transactionID }
@@ -69,17 +76,19 @@ package struct Salvage {
   package var transactionID: UInt64? { snapshots.first?.meta.transactionID }
   package var mapSize: UInt64? { snapshots.first?.meta.mapSize }
 
-  /// Hands out all records that can be found.
-  package mutating func run(_ emit: (Record) -> Void) throws(ReadError) {
+  /// Hands out all records that can be found; `open` gets each database before its records, also an empty one.
+  package mutating func run(
+    open: (_ database: [UInt8]?, Tree.Flags) -> Void = { _, _ in }, _ emit: (Record) -> Void
+  ) throws(ReadError) {
     if let newest = snapshots.first {
-      for tree in trees(of: newest) { walk(tree, newest, emit) }
+      for tree in trees(of: newest) { walk(tree, newest, open, emit) }
     }
     let holes = outcomes.filter { !$0.isWhole }
     guard hasBrokenMeta || !holes.isEmpty || !damagedPages.isEmpty else { return }
     for older in snapshots.dropFirst() {
       for tree in trees(of: older) where holes.contains(where: { $0.name == tree.name }) { fill(tree, older, emit) }
     }
-    try scan(holes, emit)
+    try scan(holes, open, emit)
   }
 
   /// The databases that can be seen; the main one first.
@@ -94,7 +103,10 @@ package struct Salvage {
     return found
   }
 
-  private mutating func walk(_ tree: Tree, _ snapshot: Snapshot, _ emit: (Record) -> Void) {
+  private mutating func walk(
+    _ tree: Tree, _ snapshot: Snapshot, _ open: (_ database: [UInt8]?, Tree.Flags) -> Void, _ emit: (Record) -> Void
+  ) {
+    open(tree.name, tree.flags.intersection(.known))
     var outcome = Outcome(
       title: tree.title, recorded: tree.entries, found: 0, name: tree.name, flags: tree.flags.intersection(.known))
     var databases = 0
@@ -144,7 +156,9 @@ package struct Salvage {
 
   // MARK: Leaves that nothing leads to
 
-  private mutating func scan(_ holes: [Outcome], _ emit: (Record) -> Void) throws(ReadError) {
+  private mutating func scan(
+    _ holes: [Outcome], _ open: (_ database: [UInt8]?, Tree.Flags) -> Void, _ emit: (Record) -> Void
+  ) throws(ReadError) {
     // Beyond the last page of the commit there may be those of a newer one.
     let snapshot = try Snapshot(file, Meta(spanning: file))
     let free = snapshots.first.map(freePages) ?? PageSet()
@@ -156,20 +170,43 @@ package struct Salvage {
     }
     // Where pages say which commit wrote them, the newest come first, since later ones do not replace them.
     leaves.sort { ($1.transaction, $0.number) < ($0.transaction, $1.number) }
+    adoptDatabases(on: leaves.map(\.number), snapshot, open, emit)
     for (number, _) in leaves where !used.contains(number) {
       guard (try? snapshot.read(number, into: &page)) != nil else { continue }
       adopt(page, snapshot, holes, emit)
     }
   }
 
+  /// Walks databases that are described on leaves nothing leads to. A main leaf is there in several versions: of each
+  /// database the description counts that leads to the most.
+  private mutating func adoptDatabases(
+    on leaves: [Int], _ snapshot: Snapshot, _ open: (_ database: [UInt8]?, Tree.Flags) -> Void, _ emit: (Record) -> Void
+  ) {
+    var best: [[UInt8]: (tree: Tree, score: Int)] = [:]
+    var page = Page()
+    for number in leaves {
+      guard (try? snapshot.read(number, into: &page)) != nil else { continue }
+      var records = LeafRecords(snapshot)
+      var trees: [Tree] = []
+      records.forEach(of: page, database: { trees.append($0) }, { _, _, _ in })
+      for tree in trees {
+        guard let name = tree.name, !outcomes.contains(where: { $0.name == name }) else { continue }
+        var walker = TreeWalker(snapshot)
+        let summary = walker.walk(tree)
+        let isRight = summary.isComplete && summary.entries == tree.entries
+        let score = 2 * summary.entries + (isRight ? 1 : 0)
+        if score >= best[name]?.score ?? 0 { best[name] = (tree, score) }
+      }
+    }
+    for (_, found) in best.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      walk(found.tree, snapshot, open, emit)
+    }
+  }
+
   private mutating func adopt(_ page: Page, _ snapshot: Snapshot, _ holes: [Outcome], _ emit: (Record) -> Void) {
     var records = LeafRecords(snapshot)
-    var trees: [Tree] = []
     var found: [([UInt8], [UInt8], Bool)] = []
-    records.forEach(of: page, database: { trees.append($0) }) { found.append(($0, $1, $2)) }
-    for tree in trees where !outcomes.contains(where: { $0.name == tree.name }) {
-      walk(tree, snapshot, emit)
-    }
+    records.forEach(of: page) { found.append(($0, $1, $2)) }
     for (key, value, isDuplicate) in found {
       // With one hole, that is where they are missing; a page of duplicates does not fit a database without.
       let home = holes.count == 1 && (!isDuplicate || holes[0].flags.contains(.duplicates)) ? holes[0] : nil

@@ -18,8 +18,9 @@ package struct TreeWalker {
   package private(set) var unlisted = 0
   /// Called for each page.
   package var onVisit: ((Visit) -> Void)?
-  /// Called for each sound leaf of a tree of keys: the page, and the tree it belongs to.
+  /// Called for each sound leaf of the tree that is walked, not of trees of duplicates in it.
   var onLeaf: ((Page, Tree) -> Void)?
+  private var walksValues = false
 
   private var tree: Tree
   private var title = ""
@@ -50,6 +51,8 @@ package struct TreeWalker {
 
   /// Walks a tree of values under one key.
   mutating func walkValues(_ tree: Tree) -> TreeSummary {
+    walksValues = true
+    defer { walksValues = false }
     var summary = TreeSummary()
     walk(tree, title: tree.title, isInner: true, &summary)
     return summary
@@ -106,7 +109,7 @@ package struct TreeWalker {
         onVisit?(Visit(page: number, count: 1, kind: isInner ? .duplicates : .leaf))
         checkOrder(of: page, &summary)
         if isInner { summary.entries += page.frame.count } else { walkNodes(of: page, &summary) }
-        onLeaf?(page, tree)
+        if isInner == walksValues { onLeaf?(page, tree) }
       }
     } catch {
       note(error, &summary)

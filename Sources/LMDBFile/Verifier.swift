@@ -158,11 +158,11 @@ package struct Verifier {
     for problem in wrong { walker.add(problem) }
     let missing = lastPage - 1 - walker.used.count
     if missing > 0 {
+      // LMDB leaves none: what led to them is gone, perhaps with a database whose mark has been lost.
       walker.add(
         Problem(
-          .warning,
-          "\(missing) page\(missing == 1 ? " is" : "s are") neither in use nor free; "
-            + "`kvdump copy --compact` makes a file without"))
+          .error,
+          "\(missing) page\(missing == 1 ? " is" : "s are") neither in use nor free, so that what led there is lost"))
     }
   }
 

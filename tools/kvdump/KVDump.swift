@@ -4,12 +4,19 @@ import LMDBFile
 /// The command-line tool: `kvdump COMMAND PATH [ARGUMENTS]`.
 @main
 enum KVDump {
+  static let version = "0.1.0"
+
   /// All commands, in the order of the help.
   static let commands: [any Command.Type] = [
-    InfoCommand.self, ListCommand.self, CatCommand.self, GetCommand.self, StatsCommand.self, DumpCommand.self,
-    LoadCommand.self, ExportCommand.self, ImportCommand.self, VerifyCommand.self, RecoverCommand.self,
+    InfoCommand.self, ListCommand.self, CatCommand.self, GetCommand.self, StatsCommand.self, ReportCommand.self,
+    DumpCommand.self, LoadCommand.self, ExportCommand.self, ImportCommand.self, VerifyCommand.self, RecoverCommand.self,
     CopyCommand.self, DiffCommand.self, WatchCommand.self, ReadersCommand.self, PagesCommand.self, PageCommand.self,
-    OutboxListCommand.self, StateGetCommand.self, HelpCommand.self,
+    OutboxListCommand.self, OutboxShowCommand.self, OutboxStatsCommand.self, OutboxVerifyCommand.self,
+    OutboxTailCommand.self, OutboxRequeueCommand.self, OutboxCancelCommand.self, StateListCommand.self,
+    StateGetCommand.self, StateShowCommand.self, StateStatsCommand.self,
+    StateVerifyCommand.self, StateTailCommand.self, CacheListCommand.self, CacheShowCommand.self,
+    CacheStatsCommand.self, CacheVerifyCommand.self, CacheTailCommand.self, CompletionsCommand.self,
+    ManualCommand.self, HelpCommand.self,
   ]
 
   static func main() {

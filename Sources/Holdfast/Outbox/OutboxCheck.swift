@@ -21,6 +21,7 @@ struct OutboxCheck {
     try checkAttachments(in: transaction)
     try checkDead(in: transaction)
     try checkJournal(in: transaction)
+    try checkCursors(in: transaction)
   }
 
   // MARK: Each entry has its rows
@@ -181,6 +182,13 @@ struct OutboxCheck {
       } catch {
         report.add(error.message)
       }
+    }
+  }
+
+  private mutating func checkCursors(in transaction: borrowing ReadTransaction) throws(StoreError) {
+    for problem in try outbox.cursors.problems(outbox.journal, in: transaction) {
+      report.add(problem.text)
+      if let key = problem.acknowledgement { fixes.append(.remove(key, outbox.cursors.acknowledgements)) }
     }
   }
 

@@ -69,7 +69,7 @@ import Testing
     #expect(try store.outboxRows() == ["outbox.dead": 1])
   }
 
-  @Test(arguments: ["due", "lane", "key", "expiry", "run", "attachment", "state"])
+  @Test(arguments: ["due", "lane", "key", "expiry", "run", "attachment", "state", "ack"])
   func strayRowsAreFoundAndRemoved(_ name: String) async throws {
     let store = try await makeStore()
     let key: [UInt8] =

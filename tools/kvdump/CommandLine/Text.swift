@@ -41,3 +41,6 @@ func timestamp(_ milliseconds: Int64) -> String {
 func count(_ number: Int, _ noun: String, _ nouns: String? = nil) -> String {
   "\(number) \(number == 1 ? noun : nouns ?? noun + "s")"
 }
+
+/// The time in milliseconds since 1970.
+func milliseconds() -> Int64 { Int64(Date().timeIntervalSince1970 * 1000) }

@@ -12,7 +12,7 @@ struct DiffCommand: Command {
       .init("--meta", value: "N", "read the commit of meta page 0 or 1 of A"),
       .init("--lock", "hold a reader's place in A, so that a busy writer cannot disturb"),
     ],
-    example: "kvdump diff .build/quickstart/store .build/quickstart-backlog/store --brief")
+    example: "kvdump diff .build/quickstart/store .build/quickstart-backlog --brief")
 
   private enum Format: String, CaseIterable { case text, jsonl }
 

@@ -20,9 +20,20 @@ struct HelpCommand: Command {
 
   static func showVersion() throws(Failure) {
     var output = Output()
-    try output.line("kvdump 0.1.0, reads LMDB 0.9, 0.9.90 and 1.0, writes LMDB 0.9")
+    try output.line("kvdump \(KVDump.version), reads LMDB 0.9, 0.9.90 and 1.0, writes LMDB 0.9")
     try output.flush()
   }
+
+  static let introduction = """
+    Shows what is in an LMDB file, whoever made it and whatever has happened to it, and saves what can be saved.
+    PATH is a directory with a data.mdb, or a data file. Commands that read change nothing, and lock nothing.
+    """
+
+  static let exitCodes = """
+    0 done, 1 no (not found, not equal, not sound), 2 only warnings (verify --strict), 64 wrong usage, 65 damaged or
+    malformed data, 66 no such file or database, 69 not an LMDB file, 73 cannot create, 74 input or output failed,
+    75 changed while it was read, 77 not allowed, 130 interrupted.
+    """
 
   private static var overview: String {
     let width = KVDump.commands.map { $0.help.name.count }.max() ?? 0
@@ -30,16 +41,14 @@ struct HelpCommand: Command {
     return """
       Usage: kvdump COMMAND PATH [ARGUMENTS]
 
-      Shows what is in an LMDB file, whoever made it and whatever has happened to it, and saves what can be saved.
-      PATH is a directory with a data.mdb, or a data file. Commands that read change nothing, and lock nothing.
+      \(introduction)
 
       \(list.joined(separator: "\n"))
 
       `kvdump help COMMAND` shows the options of a command, and an example.
 
-      Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 no (not found, not equal,
-      not sound), 64 wrong usage, 65 damaged or malformed data, 66 no such file or database, 69 not an LMDB file,
-      73 cannot create, 74 input or output failed, 75 changed while it was read, 77 not allowed, 130 interrupted.
+      Data goes to standard output, everything else to standard error. Exit codes:
+      \(exitCodes)
       """
   }
 }

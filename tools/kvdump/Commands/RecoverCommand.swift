@@ -47,7 +47,7 @@ struct RecoverCommand: Command {
     let loading = try Loading(output, mapSize: salvage.mapSize.map { min($0, 1 << 40) })
     let databases = Databases(loading)
     try reading.naming { () throws(ReadError) in
-      try salvage.run { record in
+      try salvage.run(open: databases.open) { record in
         databases.take(record)
         if databases.failure == nil, Interrupt.isRequested { databases.failure = Interrupt.failure }
       }
@@ -95,13 +95,23 @@ private final class Databases {
 
   init(_ loading: Loading) { self.loading = loading }
 
+  /// Makes a database, and has the next records go there.
+  func open(_ name: [UInt8]?, _ flags: Tree.Flags) {
+    if failure != nil || current == .some(name) { return }
+    do throws(Failure) {
+      try loading.open(name.map { Tree.trimmed($0) }, flags)
+      current = .some(name)
+    } catch {
+      // One that LMDB cannot have is refused record by record.
+      if ![.damagedData, .usage].contains(error.kind) { failure = error }
+    }
+  }
+
   func take(_ record: Salvage.Record) {
+    open(record.database, record.flags)
     if failure != nil { return }
     do throws(Failure) {
-      if current != .some(record.database) {
-        try loading.open(record.database, record.flags)
-        current = .some(record.database)
-      }
+      guard current == .some(record.database) else { return refused += 1 }
       try loading.put(record.key, record.value, record.isUncertain ? .keep : .replace)
     } catch {
       if [.damagedData, .usage].contains(error.kind) { refused += 1 } else { failure = error }

@@ -1,0 +1,65 @@
+import LMDB
+
+/// A row of `cache.entry` as a tool finds it that reads the file on its own.
+package struct DiskCacheRow: Sendable {
+  /// The key as the app knows it.
+  package let key: [UInt8]
+  /// The bytes of the value, wherever they are.
+  package let length: Int
+  package let cost: Int64
+  package let priority: CachePriority
+  /// When it was written, in milliseconds since 1970, unless the clock was set back.
+  package let writtenAt: Int64
+  /// When it ends, in milliseconds since 1970; 0 for never.
+  package let expiresAt: Int64
+  /// The number of the codec, and its version.
+  package let codec: CacheCodecID
+  package let tags: [[UInt8]]
+  /// Where the value is.
+  package let place: Place
+  private let valueOffset: Int
+
+  /// Where a value is stored.
+  package enum Place: String, Sendable {
+    /// In the row.
+    case row
+    /// In this row and the next.
+    case rows
+    /// In a file of its own.
+    case file
+  }
+
+  /// Whether a row is the end of the value before it, and no entry.
+  package static func isTail(_ stored: [UInt8]) -> Bool { stored.last == 0 }
+
+  /// Reads a row.
+  ///
+  /// - Throws: `corruptRecord`.
+  package init(_ stored: [UInt8], _ value: [UInt8]) throws(StoreError) {
+    let none: [UInt8] = []
+    let (keySpan, valueSpan, noTail) = (stored.span, value.span, none.span)
+    do throws(Malformed) {
+      guard let record = DiskCacheRecord(valueSpan) else { throw Malformed("its head cannot be one") }
+      let extra = try DiskCacheExtra(record, in: valueSpan)
+      key = Array(DiskCacheKey(stored: stored, full: extra.fullKey).textBytes)
+      length = record.length
+      cost = record.cost
+      priority = record.priority
+      writtenAt = Int64(clamping: record.version / 1000)
+      expiresAt = record.expiresAt
+      codec = record.codec
+      tags = extra.tags
+      place = record.flags == .file ? .file : record.flags == .split ? .rows : .row
+      valueOffset = record.valueOffset
+      if record.flags == [], !record.isIntact(valueSpan, tail: noTail, under: keySpan) {
+        throw Malformed("its checksum is wrong")
+      }
+    } catch {
+      let text = String(decoding: stored, as: UTF8.self)
+      throw StoreError(.corruptRecord, "The cache entry \(text) cannot be read: \(error.reason).")
+    }
+  }
+
+  /// The bytes of the value that are in the row itself.
+  package func value(in row: [UInt8]) -> [UInt8] { place == .file ? [] : Array(row[valueOffset...]) }
+}

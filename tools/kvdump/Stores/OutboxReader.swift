@@ -1,0 +1,104 @@
+import Holdfast
+import LMDB
+import LMDBFile
+
+/// The outbox of a store, as a snapshot of the file has it.
+struct OutboxReader {
+  /// An entry, whatever has become of it.
+  struct Item {
+    let id: EntryID
+    let entry: OutboxEntry?
+    /// waiting, inFlight, held or dead.
+    let state: String
+    let attempts: Int
+    let notBefore: Int64
+    /// Why it failed last, or cannot be read.
+    let reason: String
+    /// Whether it cannot be read.
+    let isCorrupt: Bool
+  }
+
+  static let states = ["waiting", "inFlight", "held", "dead"]
+
+  private let entries: StoreTable
+  private let deliveries: StoreTable
+  private let dead: StoreTable
+  private let snapshot: Snapshot
+  private let reading: Reading
+
+  init(_ reading: Reading, _ snapshot: Snapshot) throws(Failure) {
+    self.reading = reading
+    self.snapshot = snapshot
+    entries = try StoreTable("outbox.entry", of: "outbox", reading, snapshot)
+    deliveries = try StoreTable("outbox.state", of: "outbox", reading, snapshot)
+    dead = try StoreTable("outbox.dead", of: "outbox", reading, snapshot)
+  }
+
+  var pendingCount: Int { deliveries.count }
+  var deadCount: Int { dead.count }
+  /// Entries that are stored, which is one for each that is pending.
+  var entryCount: Int { entries.count }
+
+  func forEachPending(_ body: (Item) throws(Failure) -> Bool) throws(Failure) {
+    try deliveries.forEach { (key, value) throws(Failure) in try body(try pending(key, value)) }
+  }
+
+  func forEachDead(_ body: (Item) throws(Failure) -> Bool) throws(Failure) {
+    try dead.forEach { (key, value) throws(Failure) in try body(letter(key, value)) }
+  }
+
+  /// The entry of a number, pending or dead.
+  func item(_ id: EntryID) throws(Failure) -> Item? {
+    let key = OutboxRow.key(id)
+    if let value = try deliveries.value(key) { return try pending(key, value) }
+    return try dead.value(key).map { letter(key, $0) }
+  }
+
+  private func pending(_ key: [UInt8], _ value: [UInt8]) throws(Failure) -> Item {
+    guard let id = OutboxRow.id(key) else { return corrupt(EntryID(rawValue: 0), "held", "a key is not a number") }
+    let row = try entries.value(key)
+    do throws(StoreError) {
+      let delivery = try OutboxRow.delivery(value, id)
+      guard let row else { return corrupt(id, "held", "its entry is gone, but its state is there") }
+      let entry = try OutboxRow.entry(row, id, in: entries.directory)
+      return Item(
+        id: id, entry: entry, state: "\(delivery.phase)", attempts: delivery.attempts, notBefore: delivery.notBefore,
+        reason: delivery.lastError, isCorrupt: false)
+    } catch {
+      return corrupt(id, "held", error.message)
+    }
+  }
+
+  private func letter(_ key: [UInt8], _ value: [UInt8]) -> Item {
+    guard let id = OutboxRow.id(key) else { return corrupt(EntryID(rawValue: 0), "dead", "a key is not a number") }
+    do throws(StoreError) {
+      let letter = try OutboxRow.dead(value, id, in: entries.directory)
+      return Item(
+        id: id, entry: letter.entry, state: "dead", attempts: letter.attempts, notBefore: letter.diedAt,
+        reason: letter.reason, isCorrupt: false)
+    } catch {
+      return corrupt(id, "dead", error.message)
+    }
+  }
+
+  private func corrupt(_ id: EntryID, _ state: String, _ reason: String) -> Item {
+    Item(id: id, entry: nil, state: state, attempts: 0, notBefore: 0, reason: reason, isCorrupt: true)
+  }
+
+  /// The newest records of the journal, the oldest of them first.
+  func journal(last limit: Int) throws(Failure) -> [Result<JournalRecord, StoreError>] {
+    let table = try StoreTable("outbox.log", of: "journal", reading, snapshot)
+    var found: [Result<JournalRecord, StoreError>] = []
+    if limit == 0 { return [] }
+    try table.forEach(reverse: true) { (key, value) throws(Failure) in
+      guard let id = OutboxRow.id(key) else { return true }
+      do throws(StoreError) {
+        found.append(.success(try OutboxRow.journal(value, id)))
+      } catch {
+        found.append(.failure(error))
+      }
+      return found.count < limit
+    }
+    return found.reversed()
+  }
+}

@@ -1,0 +1,40 @@
+import Holdfast
+import LMDBFile
+
+/// `state show PATH KEY`: one record whole.
+struct StateShowCommand: Command {
+  static let help = Help(
+    "state show", "PATH KEY", "shows one record of the state: when it was written, until when it holds, its fields",
+    options: [Clock.option] + Help.reading,
+    example: "kvdump state show .build/quickstart/store post:4711")
+
+  private let reading: Reading
+  private let key: StateKey
+  private let now: Int64
+
+  init(_ arguments: inout Arguments) throws(Failure) {
+    reading = try Reading(&arguments)
+    key = StateKey(try arguments.operand("the key"))
+    now = try Clock.now(arguments)
+  }
+
+  func run(_ context: Context) throws(Failure) {
+    try context.read(reading) { (snapshot) throws(Failure) in
+      guard let found = try StateReader(reading, snapshot).row(key) else {
+        throw Failure(
+          .negativeAnswer, "\(printable(reading.path)): the state has no record \(printable(key.description))")
+      }
+      switch found {
+      case .failure(let error): throw Failure(.damagedData, "\(printable(reading.path)): \(printable(error.message))")
+      case .success(let row):
+        try context.output.table([
+          ["key", printable(row.text)], ["update", "\(row.stamp)"],
+          ["written", "\(timestamp(row.updatedAt)), \(duration(now - row.updatedAt)) ago"],
+          ["expires", row.expiresAt == 0 ? "never" : timestamp(row.expiresAt)],
+          ["in flight", row.isLayered ? "requests have changes over it" : "nothing"],
+        ])
+        try context.output.table(row.fields.map { ["  \(printable($0.name))", printable("\($0.value)", limit: 200)] })
+      }
+    }
+  }
+}
