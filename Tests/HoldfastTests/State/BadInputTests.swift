@@ -100,6 +100,16 @@ import Testing
     try store.state.verify()
   }
 
+  @Test func spellingsOfOneCharacterAreTwoKeys() throws {
+    let store = try fixture.open()
+    for (one, other) in [("caf\u{E9}", "cafe\u{301}"), ("a\u{301}\u{323}", "a\u{323}\u{301}")] {
+      let keys = [one, other].map { StateKey(type: "t", id: $0) }
+      #expect(one == other && keys[0] != keys[1] && Set(keys).count == 2)
+      try store.state.session.update(keys[0], ["a": 1])
+      #expect(try store.state.merged([keys[1]]).isEmpty)
+    }
+  }
+
   @Test func rowsOfNonsenseAreErrors() throws {
     let store = try fixture.open()
     let layers = store.state.layers.layers

@@ -90,7 +90,8 @@ import Testing
     let store = try fixture.open()
     try store.write { t in
       for number in stride(from: 0, to: 3000, by: 3) {
-        try store.state.update(StateKey(type: "post", id: "0000000\(number)"), ["n": .int(Int64(number))], in: &t)
+        try store.state.update(
+          StateKey(type: "post", id: "0000000\(number)"), ["n": .int(Int64(number)), "f\(number)": true], in: &t)
       }
     }
     var generator = SeededGenerator(seed: 7)
@@ -101,6 +102,9 @@ import Testing
         let found = try store.state.withMerged(Array(keys.prefix(count))) { try $0.int("n") }
         #expect(found == expected.map { Int64($0) })
       }
+      let names = Set(numbers.filter { $0 % 3 == 0 && $0 < 3000 && $0 >= 0 }.map { "f\($0)" })
+      let all = try store.state.withMerged(keys) { try $0.fields() }
+      #expect(Set(all.map(\.name)).subtracting(["n"]) == names, "every key is read, and nobody else's")
       try store.write { t in
         let found = try store.state.withMerged(keys, in: t.reader) { try $0.int("n") }
         #expect(found == numbers.last { $0 % 3 == 0 && $0 < 3000 && $0 >= 0 }.map { Int64($0) })

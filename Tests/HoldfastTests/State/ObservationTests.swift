@@ -29,6 +29,11 @@ import Testing
     #expect(try await updates.next() == ["a": 1, "b": 5], "what was in between is left out")
     try store.state.session.update("post:1", ["a": 7])
     #expect(try await updates.next() == ["a": 7, "b": 5])
+    try store.update("other:1", ["a": 6])
+    async let next = updates.next()
+    for _ in 0..<1000 { await Task.yield() }
+    try store.update("user:1", ["b": 8])
+    #expect(try await next == ["a": 7, "b": 8], "what others change is no update")
   }
 
   @Test func aWaitingReaderIsWokenByTheCommit() async throws {
