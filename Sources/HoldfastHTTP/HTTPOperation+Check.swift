@@ -63,6 +63,17 @@ extension HTTPOperation {
   }
 }
 
+extension HTTPOperation {
+  /// Host and port of an absolute URL, by which the outbox tells hosts apart; `nil` for a reference.
+  var host: String? {
+    get throws(StoreError) {
+      let url = try resolved(against: nil)
+      guard url.scheme != nil, let host = url.host?.lowercased() else { return nil }
+      return url.port.map { "\(host):\($0)" } ?? host
+    }
+  }
+}
+
 extension String {
   /// Whether it is a token of RFC 9110, section 5.6.2.
   var isToken: Bool {

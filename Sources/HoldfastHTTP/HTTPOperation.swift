@@ -147,7 +147,7 @@ extension HTTPOperation {
 }
 
 extension OutboxRequest {
-  /// A request that an ``HTTPSender`` delivers.
+  /// A request that an ``HTTPSender`` delivers; an absolute URL gives it its `host`.
   ///
   /// - Parameters:
   ///   - operation: The HTTP request.
@@ -168,6 +168,7 @@ extension OutboxRequest {
     do {
       self.init(
         kind: HTTPOperation.kind, lane: lane, payload: Array(try encoder.encode(operation)), attachments: attachments)
+      host = try operation.host
     } catch {
       throw StoreError(.invalidValue, "The HTTP operation cannot be stored: \(error).")
     }

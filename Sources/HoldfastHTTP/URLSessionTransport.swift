@@ -19,6 +19,8 @@
       configuration.urlCache = nil
       configuration.httpCookieStorage = nil
       configuration.httpShouldSetCookies = false
+      // How many requests are on their way at once is for the drain to say.
+      configuration.httpMaximumConnectionsPerHost = 64
       configuration.timeoutIntervalForResource = Double(total.wholeSeconds)
       session = URLSession(configuration: configuration, delegate: tasks, delegateQueue: nil)
       files = ContentFiles(FileManager.default.temporaryDirectory.appendingPathComponent("holdfast-http"))
@@ -61,6 +63,8 @@
     private struct Exchange {
       let request: HTTPRequest
       var continuation: CheckedContinuation<Result<HTTPReply, HTTPFailure>, Never>?
+      /// What a task that was cancelled at once ended with, before anybody waited for it.
+      var earlyResult: Result<HTTPReply, HTTPFailure>?
       var body: [UInt8] = []
       /// What is known of bytes that have left; `nil` where the system does not tell.
       var hasSent: Bool?
@@ -71,11 +75,20 @@
     private let exchanges = Monitor<[Int: Exchange]>([:])
 
     func run(_ task: URLSessionTask, _ request: HTTPRequest) async throws(HTTPFailure) -> HTTPReply {
+      let id = task.taskIdentifier
+      exchanges.update { $0[id] = Exchange(request: request) }
       let result = await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
-          exchanges.update { $0[task.taskIdentifier] = Exchange(request: request, continuation: continuation) }
-          task.resume()
-          if Task.isCancelled { task.cancel() }
+          let known = exchanges.update { exchanges -> Result<HTTPReply, HTTPFailure>? in
+            if Task.isCancelled { exchanges[id]?.earlyResult = .failure(.cancelledBeforeStart) }
+            guard let known = exchanges[id]?.earlyResult else {
+              exchanges[id]?.continuation = continuation
+              return nil
+            }
+            exchanges[id] = nil
+            return known
+          }
+          if let known { continuation.resume(returning: known) } else { task.resume() }
         }
       } onCancel: {
         task.cancel()
@@ -127,8 +140,13 @@
     #endif
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-      guard let exchange = exchanges.update({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
-      finish(exchange, task, exchange.isChallenged ? nil : error)
+      let id = task.taskIdentifier
+      let exchange = exchanges.update { exchanges -> Exchange? in
+        if exchanges[id]?.continuation != nil { return exchanges.removeValue(forKey: id) }
+        exchanges[id]?.earlyResult = .failure(.cancelledBeforeStart)
+        return nil
+      }
+      if let exchange { finish(exchange, task, exchange.isChallenged ? nil : error) }
     }
 
     private func finish(_ exchange: Exchange, _ task: URLSessionTask, _ error: (any Error)?) {
@@ -144,6 +162,9 @@
   }
 
   extension HTTPFailure {
+    fileprivate static let cancelledBeforeStart = HTTPFailure(
+      .cancelled, message: "the attempt was cancelled before it began", mayHaveBeenSent: false)
+
     fileprivate init(_ error: (any Error)?, of task: URLSessionTask, hasSent: Bool?) {
       let code = (error as? URLError)?.code
       let kind: Kind

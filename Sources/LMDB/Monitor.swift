@@ -11,14 +11,17 @@
 /// The standard library's `Mutex` has no way to wait for a change, and on Linux the thread sanitizer does not know it;
 /// this is that, and nothing more.
 @safe
+@usableFromInline
 package final class Monitor<State>: @unchecked Sendable {
-  // Sendable: `state` is touched only between lock and unlock.
-  private var state: State
+  // Sendable: `state` is touched only between lock and unlock, which is also why its accesses need no other check.
+  @usableFromInline
+  @exclusivity(unchecked)
+  var state: State
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
 
   package init(_ state: sending State) {
-    self.state = state
+    unsafe self.state = state
     unsafe mutex = .allocate(capacity: 1)
     unsafe condition = .allocate(capacity: 1)
     unsafe pthread_mutex_init(mutex, nil)
@@ -42,13 +45,22 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Runs `body` alone and wakes whoever waits for a change.
+  ///
+  /// Compiled into its caller: called as it stands, the generic function costs more than the mutex.
+  @inlinable
   package func update<R, E: Error>(_ body: (inout State) throws(E) -> R) throws(E) -> R {
-    unsafe pthread_mutex_lock(mutex)
-    defer {
-      unsafe pthread_cond_broadcast(condition)
-      unsafe pthread_mutex_unlock(mutex)
-    }
-    return try body(&state)
+    lock()
+    defer { unlock() }
+    return try unsafe body(&state)
+  }
+
+  @usableFromInline
+  func lock() { unsafe pthread_mutex_lock(mutex) }
+
+  @usableFromInline
+  func unlock() {
+    unsafe pthread_cond_broadcast(condition)
+    unsafe pthread_mutex_unlock(mutex)
   }
 
   /// Blocks the thread until `attempt` returns a value; it is asked again after each ``update(_:)``.
@@ -56,7 +68,7 @@ package final class Monitor<State>: @unchecked Sendable {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     while true {
-      if let result = attempt(&state) { return result }
+      if let result = unsafe attempt(&state) { return result }
       unsafe pthread_cond_wait(condition, mutex)
     }
   }
@@ -69,7 +81,7 @@ package final class Monitor<State>: @unchecked Sendable {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     while true {
-      if let result = attempt(&state) { return result }
+      if let result = unsafe attempt(&state) { return result }
       let rest = end - ContinuousClock.now
       if rest <= .zero { return nil }
       waitForChange(atMost: rest)

@@ -20,7 +20,7 @@
         try file.truncate(atOffset: UInt64(size))
         try file.close()
       }
-      await #expect(processExitsWith: .success) {
+      let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
         [url = server.url as String, path = directory.path as String] in
         let transport = HTTPSender.systemTransport(total: .seconds(600))
         func send(_ name: String, _ size: Int) async throws {
@@ -38,6 +38,7 @@
         #expect(growth < 2 << 20, "sending has taken \(growth) bytes")
         print("100 MB sent with \(growth) bytes more")
       }
+      print(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self))
       #expect(server.received.last?.bodySize == Self.size + 2)
     }
 

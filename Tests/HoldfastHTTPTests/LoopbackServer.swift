@@ -63,10 +63,11 @@ final class LoopbackServer: Sendable {
 
   /// - Parameters:
   ///   - host: `127.0.0.1`, `::1`, or `0.0.0.0` for all addresses of the machine.
+  ///   - greeting: What to say to each client before it has said anything, and then to hang up.
   ///   - early: What to do when the header is there and the body is not; `nil` to go on.
   ///   - answer: What to do with a request. It may block: each connection has a thread.
   init(
-    host: String = "127.0.0.1", early: @escaping @Sendable (Request) -> Answer? = { _ in nil },
+    host: String = "127.0.0.1", greeting: String? = nil, early: @escaping @Sendable (Request) -> Answer? = { _ in nil },
     _ answer: @escaping @Sendable (Request) -> Answer
   ) throws {
     self.answer = answer
@@ -85,6 +86,11 @@ final class LoopbackServer: Sendable {
           return
         }
         Thread.detachNewThread { [self] in
+          if let greeting {
+            Self.transmit(Array(greeting.utf8), client)
+            Self.end(client)
+            return
+          }
           var index = 0
           while true {
             guard let stays = serve(client, index) else { return }

@@ -1,11 +1,12 @@
 #if os(Linux)
   import Foundation
-  import Holdfast
   import HoldfastHTTP
   import LMDB
   import Networking
   import TestSupport
   import Testing
+
+  @testable import Holdfast
 
   /// The kernel's view of the network, in a network namespace that the test makes: a process of its own, whose only link
   /// it may cut.
@@ -43,7 +44,9 @@
       #expect(command.status == 0, "ip \(words): \(command.errors)")
     }
 
-    @Test(.enabled(if: NetworkMonitorTests.isInside)) func insideTheLinkIsWatched() async throws {
+    @Test(.enabled(if: NetworkMonitorTests.isInside), .timeLimit(.minutes(1))) func insideTheLinkIsWatched()
+      async throws
+    {
       let seen = Monitor<[Bool]>([])
       let watcher = try #require(LinkWatcher { status in seen.update { $0.append(status) } })
       var statuses = SystemNetworkMonitor().statuses().makeAsyncIterator()
@@ -73,6 +76,59 @@
       let wakeUps = watcher.wakeUps
       #expect(wakeUps >= 5 && wakeUps < 60, "\(wakeUps)")
       watcher.stop()
+    }
+
+    @Test(.disabled(if: NetworkMonitorTests.isInside)) func entriesWaitForTheLink() throws {
+      try runInside("insideEntriesWaitForTheLink")
+    }
+
+    @Test(.enabled(if: NetworkMonitorTests.isInside), .timeLimit(.minutes(1)))
+    func insideEntriesWaitForTheLink() async throws {
+      let directory = TemporaryDirectory()
+      let clock = ManualClock(isJumping: false)
+      let store = try Store.open(at: "\(directory.path)/store", time: clock.time)
+      let server = try LoopbackServer(host: "0.0.0.0") { _ in .reply(200) }
+      defer { server.stop() }
+      func enqueue(_ count: Int) async throws {
+        try await store.write { t in
+          for _ in 0..<count {
+            let operation = HTTPOperation("POST", "p", body: .json("{}"))
+            _ = try store.outbox.enqueue(OutboxRequest(operation, lane: "l"), in: &t)
+          }
+        }
+      }
+      try Self.ip("link add v0 type veth peer name v1")
+      try Self.ip("link set v1 up")
+      try await enqueue(3)
+      let sender = try HTTPSender(baseURL: "http://10.9.9.1:\(server.port)/")
+      let drain = Task {
+        try await store.outbox.drain(
+          with: sender, options: .init(goal: .forever, network: SystemNetworkMonitor(), pollInterval: nil))
+      }
+      var requests = server.requests.makeAsyncIterator()
+      for round in 1...2 {
+        // No network: one entry may try in a minute or later, and nothing else happens until then.
+        await clock.somebodySleeps(atLeast: .seconds(50))
+        let (sleeps, commits) = (clock.sleeps, try store.environment.lastTransactionID)
+        #expect(server.received.count == 3 * (round - 1))
+        #expect(try store.outbox.pendingEntries(limit: 9).allSatisfy { $0.attempts == 0 })
+        clock.advance(by: .seconds(5))
+        #expect(clock.sleeps == sleeps, "nobody wakes up to look")
+        #expect(try store.environment.lastTransactionID == commits)
+        try Self.ip("address add 10.9.9.1/24 dev v0")
+        try Self.ip("link set v0 up")
+        // Each client comes back at a time of its own within five seconds.
+        await clock.somebodySleeps(atMost: .seconds(5))
+        clock.advance(by: .seconds(5))
+        for _ in 0..<3 { _ = await requests.next(isolation: #isolation) }
+        #expect(server.received.count == 3 * round)
+        try Self.ip("link set v0 down")
+        try Self.ip("address flush dev v0")
+        if round == 1 { try await enqueue(3) }
+      }
+      drain.cancel()
+      #expect(try await drain.value.died == 0)
+      #expect(try store.outbox.counts().dead == 0)
     }
 
     @Test func stoppingEndsTheThread() throws {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+long state_reads(const char *mode, long operations, const char *path);
+
 static const uint64_t entries = 10000;
 static uint64_t state = 1;
 static MDB_env *env;
@@ -44,6 +46,10 @@ int main(int argc, char **argv) {
   long operations = atol(argv[2]);
   long sum = 0;
   MDB_txn *txn;
+  if (strchr(mode, '-')) {
+    printf("%ld\n", state_reads(mode, operations, argv[3]));
+    return 0;
+  }
   memset(value, 7, sizeof value);
   must(mdb_env_create(&env));
   must(mdb_env_set_maxdbs(env, 32));

@@ -83,7 +83,7 @@ extension Bench {
         workload.name, workload.durability, peer: peer.name, ours: scale(Quartiles(of: ours.times).median),
         theirs: scale(Quartiles(of: theirs.times).median), unit: unit, ratio: ratios(ours.times, theirs.times),
         bar: peer.bar)
-      if workload.clock == .wall, workload.durability == .powerLossSafe {
+      if workload.clock == .wall {
         add(
           "\(workload.name), CPU", workload.durability, peer: peer.name,
           ours: Quartiles(of: ours.cpuTimes).median / 1000,

@@ -3,13 +3,15 @@ import Foundation
 extension Report {
   /// A chart of a suite's ratios: bars on a logarithmic scale, with quartiles.
   ///
-  /// Its colours are legible on light and on dark, and follow the reader's preference.
+  /// Shows the rows with a bar, and where it lies; of a suite that has none, all rows. Its colours are legible on light and on dark, and follow the reader's preference.
   ///
   /// - Parameter suite: The suite.
   /// - Returns: An SVG document.
   public func chart(of suite: String) -> String {
-    let rows = rows.filter { $0.suite == suite && $0.ratio > 0 && $0.ratio.isFinite }
-    let low = rows.map(\.q25).reduce(1, min), high = rows.map(\.q75).reduce(1, max)
+    let all = rows.filter { $0.suite == suite && $0.ratio > 0 && $0.ratio.isFinite }
+    let rows = all.contains { $0.bar != nil } ? all.filter { $0.bar != nil } : all
+    let edges = rows.flatMap { [$0.q25, $0.q75] } + rows.compactMap(\.bar)
+    let low = edges.reduce(1, min), high = edges.reduce(1, max)
     let scale = ChartScale(from: min(0.5, low), to: max(2, high))
     let height = 70 + rows.count * 22
     var svg = """
@@ -18,14 +20,14 @@ extension Report {
       <title>\(suite): Holdfast beside its peers</title>
       <style>
       text { fill: #24292f } .axis { stroke: #8c959f } .one { stroke: #24292f; stroke-width: 1.5 }
-      .ahead { fill: #2da44e } .even { fill: #8c959f } .behind { fill: #cf6a2b } .spread { stroke: #24292f }
+      .ahead { fill: #2da44e } .even { fill: #8c959f } .behind { fill: #cf6a2b } .spread { stroke: #24292f } .bar { stroke: #0969da; stroke-width: 2 }
       @media (prefers-color-scheme: dark) {
         text { fill: #e6edf3 } .axis { stroke: #6e7681 } .one, .spread { stroke: #e6edf3 }
-        .ahead { fill: #3fb950 } .behind { fill: #f0883e }
+        .bar { stroke: #58a6ff } .ahead { fill: #3fb950 } .behind { fill: #f0883e }
       }
       </style>
       <text x="10" y="20" font-size="15">\(suite): how many times as good as the peer (logarithmic; right of 1: \
-      Holdfast is better; lines: quartiles)</text>
+      Holdfast is better; thin: quartiles; blue: asked for)</text>
 
       """
     for tick in scale.ticks {
@@ -64,10 +66,12 @@ extension Row {
     let (one, end) = (scale.x(1), scale.x(ratio))
     let (low, high) = (scale.x(q25).short, scale.x(q75).short)
     let label = "\(name), beside \(peer)".escapedForXML
+    let bar = bar.map { scale.x($0).short }
+    let mark = bar.map { "<line class=\"bar\" x1=\"\($0)\" x2=\"\($0)\" y1=\"\(y)\" y2=\"\(y + 17)\"/>" } ?? ""
     return """
       <text x="460" y="\(y + 12)" text-anchor="end">\(label)</text>\
       <rect class="\(verdict.rawValue)" x="\(min(one, end).short)" y="\(y + 2)" width="\(abs(end - one).short)" height="13"/>\
-      <line class="spread" x1="\(low)" x2="\(high)" y1="\(y + 8)" y2="\(y + 8)"/>\
+      <line class="spread" x1="\(low)" x2="\(high)" y1="\(y + 8)" y2="\(y + 8)"/>\(mark)\
       <text x="945" y="\(y + 12)">\(ratio.short)</text>
 
       """

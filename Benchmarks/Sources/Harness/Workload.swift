@@ -35,6 +35,19 @@ public struct Workload {
   /// Whether each slice is done twice and timed the second time, when all it needs is in the processor's caches.
   public var isHot = false
 
+  /// Makes a workload.
+  public init(
+    name: String, durability: Durability, clock: Clock, unit: Unit, size: Size, roundLimit: Int?, comparesSums: Bool
+  ) {
+    self.name = name
+    self.durability = durability
+    self.clock = clock
+    self.unit = unit
+    self.size = size
+    self.roundLimit = roundLimit
+    self.comparesSums = comparesSums
+  }
+
   /// A workload that only computes: timed in CPU time of the thread.
   public static func reading(
     _ name: String, _ durability: Durability = .powerLossSafe, upTo limit: Int = 1 << 20, comparesSums: Bool = true

@@ -10,6 +10,7 @@ struct Main {
       let arguments = Array(CommandLine.arguments.dropFirst())
       if arguments.first == "compare" { return try compare(Array(arguments.dropFirst())) }
       if arguments.first == "memory-of" { return try MemoryUse.measure(Array(arguments.dropFirst())) }
+      if arguments.first == "mix-of" { return try MixWorker.work(Array(arguments.dropFirst())) }
       try run(try Arguments(arguments))
     } catch {
       FileHandle.standardError.write(Data("bench: \(error)\n".utf8))

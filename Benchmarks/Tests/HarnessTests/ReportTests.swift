@@ -64,6 +64,8 @@ struct ReportTests {
     #expect(svg.contains("a &lt; b &amp; c, beside SQLite"))
     #expect(svg.contains("prefers-color-scheme: dark"))
     #expect(svg.split(separator: "<rect").count == 4)
+    let barred = report([row("get", 2, bar: 1.5), row("put", 2)]).chart(of: "engine")
+    #expect(barred.split(separator: "<rect").count == 2 && barred.contains("class=\"bar\""))
   }
 
   @Test("Numbers are short")

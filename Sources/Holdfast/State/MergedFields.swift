@@ -2,22 +2,32 @@ public import LMDB
 
 /// The fields of a list of records, looked up where they lie in the mapped file; it cannot leave its closure.
 ///
-/// A field is taken from the last record that has it. Nothing is copied and nothing allocated but what an accessor
-/// returns; a look-up costs about 30 instructions for each record that does not have the field. Only where requests in
-/// flight or the session have changed one of the records, the fields are put together first.
+/// A field is taken from the last record that has it, and a record is looked up when a field is first sought in it: so
+/// put first the keys that matter least, and those that decide cost the most. Nothing is copied and nothing allocated
+/// but what an accessor returns. Only a record that a request in flight has changed is put together for each look-up.
 ///
-/// Each accessor throws `corruptRecord`, naming the key, for a record that it cannot walk through.
+/// Each accessor throws `corruptRecord`, naming the key, for a record that is not as it was written.
 public struct MergedFields: ~Copyable, ~Escapable {
+  /// Where a field is.
+  private enum Place {
+    /// In a record, at an entry of its table.
+    case entry(Int, record: Int)
+    /// In no record as it is.
+    case value(FieldValue)
+  }
+
+  private let store: StateStore
   private let keys: [StateKey]
   private let values: ValueList
-  /// The fields, if they do not lie in the records alone.
-  private let overlaid: FieldMap?
+  /// The fields of the session for each key, if it has any for one of them.
+  private let session: [FieldMap?]
 
   @_lifetime(copy values)
-  init(_ keys: [StateKey], _ values: consuming ValueList, overlaid: FieldMap?) {
+  init(_ store: StateStore, _ keys: [StateKey], _ values: consuming ValueList, session: [FieldMap?]) {
+    self.store = store
     self.keys = keys
     self.values = values
-    self.overlaid = overlaid
+    self.session = session
   }
 
   /// Whether a field is there, whatever its type.
@@ -25,10 +35,7 @@ public struct MergedFields: ~Copyable, ~Escapable {
   /// - Parameter name: The field.
   /// - Returns: Whether one of the records has it.
   /// - Throws: `corruptRecord`.
-  public borrowing func contains(_ name: String) throws(StoreError) -> Bool {
-    if let overlaid { return overlaid[name] != nil }
-    return try place(of: name) != nil
-  }
+  public borrowing func contains(_ name: String) throws(StoreError) -> Bool { try place(of: name) != nil }
 
   /// A field, or `nil`.
   ///
@@ -36,9 +43,10 @@ public struct MergedFields: ~Copyable, ~Escapable {
   /// - Returns: A copy of its value.
   /// - Throws: `corruptRecord`.
   public borrowing func value(_ name: String) throws(StoreError) -> FieldValue? {
-    if let overlaid { return overlaid[name] }
-    return try read(name) { (table, entry) throws(Malformed) in
+    try read(name) { (table, entry) throws(Malformed) in
       try FieldTable.decodeValue(table, entry: entry, depth: 0).0
+    } or: {
+      $0
     }
   }
 
@@ -48,8 +56,11 @@ public struct MergedFields: ~Copyable, ~Escapable {
   /// - Returns: Its value.
   /// - Throws: `corruptRecord`.
   public borrowing func bool(_ name: String) throws(StoreError) -> Bool? {
-    if let overlaid { return overlaid[name]?.boolValue }
-    return try read(name) { (table, entry) throws(Malformed) in try FieldTable.bool(table, entry) }
+    try read(name) { (table, entry) throws(Malformed) in
+      try FieldTable.bool(table, entry)
+    } or: {
+      $0.boolValue
+    }
   }
 
   /// A field that is a whole number; `nil` if it is not, or is not there.
@@ -58,8 +69,11 @@ public struct MergedFields: ~Copyable, ~Escapable {
   /// - Returns: Its value.
   /// - Throws: `corruptRecord`.
   public borrowing func int(_ name: String) throws(StoreError) -> Int64? {
-    if let overlaid { return overlaid[name]?.intValue }
-    return try read(name) { (table, entry) throws(Malformed) in try FieldTable.int(table, entry) }
+    try read(name) { (table, entry) throws(Malformed) in
+      try FieldTable.int(table, entry)
+    } or: {
+      $0.intValue
+    }
   }
 
   /// A field that is a number, as ``FieldValue/doubleValue``; `nil` if it is none, or is not there.
@@ -91,22 +105,22 @@ public struct MergedFields: ~Copyable, ~Escapable {
   /// - Returns: What `body` returns; `nil` if the field is neither, or is not there.
   /// - Throws: What `body` throws; `corruptRecord`.
   public borrowing func withBytes<R>(_ name: String, _ body: (Span<UInt8>) throws -> R) throws -> R? {
-    if let overlaid {
-      switch overlaid[name] {
-      case .bytes(let bytes)?: return try body(bytes.span)
-      case .string(let text)?: return try text.withBytes(body)
-      default: return nil
+    switch try place(of: name) {
+    case nil: return nil
+    case .value(.bytes(let bytes)): return try body(bytes.span)
+    case .value(.string(let text)): return try text.withBytes(body)
+    case .value: return nil
+    case .entry(let entry, let index):
+      guard let record = values[index] else { return nil }
+      let bytes: Span<UInt8>?
+      do throws(Malformed) {
+        bytes = try FieldTable.bytes(RecordHeader.table(of: record), entry)
+      } catch {
+        throw keys[index].unreadable(error)
       }
+      guard let bytes else { return nil }
+      return try body(bytes)
     }
-    guard let place = try place(of: name), let record = values[place.index] else { return nil }
-    let bytes: Span<UInt8>?
-    do throws(Malformed) {
-      bytes = try FieldTable.bytes(RecordHeader.table(of: record), place.entry)
-    } catch {
-      throw keys[place.index].unreadable(error)
-    }
-    guard let bytes else { return nil }
-    return try body(bytes)
   }
 
   /// All fields in one map.
@@ -114,43 +128,103 @@ public struct MergedFields: ~Copyable, ~Escapable {
   /// - Returns: A copy of every field; empty if there is no record.
   /// - Throws: `corruptRecord`.
   public borrowing func fields() throws(StoreError) -> FieldMap {
-    if let overlaid { return overlaid }
+    for index in stride(from: keys.count - 1, through: 0, by: -1) { try load(index) }
     var fields = FieldMap()
-    for index in 0..<values.count {
-      guard let record = values[index] else { continue }
-      do throws(Malformed) {
-        fields.merge(try FieldTable.decode(RecordHeader.table(of: record)))
-      } catch {
-        throw keys[index].unreadable(error)
-      }
+    for index in keys.indices {
+      if let own = try own(index) { fields.merge(own) }
     }
     return fields
   }
 
-  private borrowing func read<R>(
-    _ name: String, _ body: (Span<UInt8>, Int) throws(Malformed) -> R?
-  ) throws(StoreError) -> R? {
-    guard let place = try place(of: name), let record = values[place.index] else { return nil }
-    do throws(Malformed) {
-      return try body(RecordHeader.table(of: record), place.entry)
-    } catch {
-      throw keys[place.index].unreadable(error)
+  /// When the first of the records looked up so far expires, in milliseconds since 1970, and how many bytes they have.
+  borrowing func extent() throws(StoreError) -> (expiresAt: Int64, byteCount: Int) {
+    var expiresAt: Int64 = 0
+    var byteCount = 0
+    for index in keys.indices {
+      guard let record = values[index] else { continue }
+      let end = RecordHeader.expiresAt(record)
+      if !StateExpiry.isOver(end, at: end == 0 ? 0 : store.time.now()) {
+        expiresAt = StateExpiry.earlier(expiresAt, end)
+      }
+      byteCount += record.count
     }
+    return (expiresAt, byteCount)
+  }
+
+  // MARK: Looking up
+
+  /// The fields of one key, with everything that lies over its record; `nil` if there is nothing.
+  private borrowing func own(_ index: Int) throws(StoreError) -> FieldMap? {
+    let over = session.isEmpty ? nil : session[index]
+    guard let record = values[index] else { return over }
+    var fields = FieldMap()
+    do throws(Malformed) {
+      if isCurrent(record) { fields = try FieldTable.decode(RecordHeader.table(of: record)) }
+    } catch {
+      throw keys[index].unreadable(error)
+    }
+    if RecordHeader.isLayered(record) {
+      for layer in try store.layers.layers(over: keys[index], in: values.reader) { layer.changes.apply(to: &fields) }
+    }
+    if let over { fields.merge(over) }
+    return fields
   }
 
   /// The last record that has a field, and the field's entry in its table.
-  private borrowing func place(of name: String) throws(StoreError) -> (index: Int, entry: Int)? {
-    try name.withBytes { (name) throws(StoreError) in
-      for index in stride(from: values.count - 1, through: 0, by: -1) {
+  private borrowing func place(of name: String) throws(StoreError) -> Place? {
+    try name.withBytes { (bytes) throws(StoreError) in
+      for index in stride(from: keys.count - 1, through: 0, by: -1) {
+        try load(index)
+        if !session.isEmpty, let value = session[index]?[name] { return .value(value) }
         guard let record = values[index] else { continue }
+        if RecordHeader.isLayered(record) {
+          if let value = try own(index)?[name] { return .value(value) }
+          continue
+        }
         do throws(Malformed) {
           let table = try RecordHeader.table(of: record)
-          if let entry = try FieldTable.entry(of: name, in: table) { return (index, entry) }
+          if let entry = try FieldTable.entry(of: bytes, in: table), isCurrent(record) {
+            return .entry(entry, record: index)
+          }
         } catch {
           throw keys[index].unreadable(error)
         }
       }
       return nil
     }
+  }
+
+  private borrowing func read<R>(
+    _ name: String, _ body: (Span<UInt8>, Int) throws(Malformed) -> R?, or other: (FieldValue) -> R?
+  ) throws(StoreError) -> R? {
+    switch try place(of: name) {
+    case nil: return nil
+    case .value(let value): return other(value)
+    case .entry(let entry, let index):
+      guard let record = values[index] else { return nil }
+      do throws(Malformed) {
+        return try body(RecordHeader.table(of: record), entry)
+      } catch {
+        throw keys[index].unreadable(error)
+      }
+    }
+  }
+
+  /// Looks up a record and checks it, unless that has been done.
+  private borrowing func load(_ index: Int) throws(StoreError) {
+    if values.isKnown(index) { return }
+    try keys[index].withStoredBytes { (bytes) throws(StoreError) in try values.find(index, bytes) }
+    guard let record = values[index] else { return }
+    do throws(Malformed) {
+      try RecordHeader.check(record, of: keys[index])
+    } catch {
+      throw keys[index].unreadable(error)
+    }
+  }
+
+  /// Whether the fields of a record have not expired.
+  private borrowing func isCurrent(_ record: Span<UInt8>) -> Bool {
+    let end = RecordHeader.expiresAt(record)
+    return end == 0 || !StateExpiry.isOver(end, at: store.time.now())
   }
 }

@@ -19,7 +19,7 @@ public enum OptimisticPolicy: Sendable, Hashable {
 /// 2, u64 entry, hash of the key → nothing
 /// ```
 /// A record with layers has a flag, so that reading one without costs nothing. It may have no fields then.
-struct OptimisticLayers: Sendable {
+final class OptimisticLayers: Sendable {
   /// One layer.
   struct Layer {
     var entry: UInt64
@@ -85,7 +85,7 @@ struct OptimisticLayers: Sendable {
     record.expire(at: now)
     layer.changes.apply(to: &record.fields)
     if record.fields.isEmpty { record.expiresAt = 0 }
-    record.stamp = max(record.stamp, layer.stamp)
+    record.stamp = record.fields.isEmpty ? 0 : max(record.stamp, layer.stamp)
     record.updatedAt = now
     record.isLayered = !rest.isEmpty
     try remove(layer, in: &transaction)

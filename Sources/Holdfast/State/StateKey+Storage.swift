@@ -6,6 +6,9 @@ extension StateKey {
   /// The longest `type:id` in bytes.
   static let limit = 65_535
 
+  /// Whether a record can have it.
+  var isValid: Bool { form == .plain || form == .hashed }
+
   /// Throws what is wrong with a key that cannot be stored.
   func check() throws(StoreError) {
     let reason =
@@ -40,10 +43,10 @@ extension StateKey {
     return try body(bytes.span)
   }
 
-  /// The key of the record in its database, for a key that has been checked.
+  /// The key of the record in its database; for a key that cannot be stored, one that no record has.
   var storedBytes: [UInt8] {
     let bytes = Array(text.utf8)
-    return form == .plain ? bytes : bytes[..<495] + hash
+    return form == .plain ? bytes : bytes.prefix(495) + hash
   }
 
   /// The hash of the whole text.

@@ -13,17 +13,20 @@ public struct StateKey: Sendable, Hashable {
 
   /// `type:id`, as contiguous UTF-8.
   let text: String
-  private let typeLength: Int
+  /// Of the bytes, so that lists of keys are compared and found quickly.
+  let digest: UInt64
+  private let typeLength: Int32
   let form: Form
+  private let isASCII: Bool
   /// Whether the id is that of an object in this process.
   let isOfInstance: Bool
 
   /// What kind of thing the record is about; not empty, without `:` and NUL.
-  public var type: String { String(Substring(text.utf8.prefix(typeLength))) }
+  public var type: String { String(Substring(text.utf8.prefix(Int(typeLength)))) }
   /// Which thing of that kind; not empty, any text.
   public var id: String { String(Substring(idBytes)) }
 
-  var idBytes: Substring.UTF8View { text.utf8.dropFirst(typeLength + 1) }
+  var idBytes: Substring.UTF8View { text.utf8.dropFirst(Int(typeLength) + 1) }
 
   /// Makes a key.
   ///
@@ -56,31 +59,45 @@ public struct StateKey: Sendable, Hashable {
     var text = text
     text.makeContiguousUTF8()
     self.text = text
-    self.typeLength = typeLength
+    self.typeLength = Int32(clamping: typeLength)
     self.isOfInstance = isOfInstance
-    form = Self.form(of: text, typeLength: typeLength)
+    (form, digest, isASCII) = text.withBytes { bytes in
+      (Self.form(of: bytes, typeLength: typeLength), bytes.checksum(0), Self.isASCII(bytes))
+    }
   }
 
   /// Whether both name the same record.
   public static func == (lhs: StateKey, rhs: StateKey) -> Bool {
-    lhs.typeLength == rhs.typeLength && lhs.text.hasSameBytes(as: rhs.text)
+    // The comparison of strings is the fastest there is, but takes two spellings of one character for equal.
+    lhs.digest == rhs.digest && lhs.typeLength == rhs.typeLength && lhs.text == rhs.text
+      && (lhs.isASCII && rhs.isASCII || lhs.text.hasSameBytes(as: rhs.text))
   }
 
-  /// Feeds the text to a hasher.
-  public func hash(into hasher: inout Hasher) {
-    // Equal bytes have equal hashes; the other direction is not needed.
-    hasher.combine(text)
-  }
+  /// Feeds a hash of the bytes to a hasher.
+  public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
-  private static func form(of text: String, typeLength: Int) -> Form {
-    let length = text.utf8.count
+  private static func form(of bytes: Span<UInt8>, typeLength: Int) -> Form {
     if typeLength == 0 { return .emptyType }
-    for byte in text.utf8.prefix(typeLength) {
-      if byte == UInt8(ascii: ":") { return .colonInType }
-      if byte == 0 { return .nulInType }
+    for index in 0..<typeLength {
+      if bytes[index] == UInt8(ascii: ":") { return .colonInType }
+      if bytes[index] == 0 { return .nulInType }
     }
-    if length <= typeLength + 1 { return .emptyID }
-    return length <= plainLimit ? .plain : length <= limit ? .hashed : .tooLong
+    if bytes.count <= typeLength + 1 { return .emptyID }
+    return bytes.count <= plainLimit ? .plain : bytes.count <= limit ? .hashed : .tooLong
+  }
+
+  private static func isASCII(_ bytes: Span<UInt8>) -> Bool {
+    var all: UInt64 = 0
+    var offset = 0
+    while let word = bytes.littleEndian(UInt64.self, at: offset) {
+      all |= word
+      offset += 8
+    }
+    while let byte = bytes.littleEndian(UInt8.self, at: offset) {
+      all |= UInt64(byte)
+      offset += 1
+    }
+    return all & 0x8080_8080_8080_8080 == 0
   }
 }
 

@@ -10,62 +10,74 @@ final class StateMemo: Sendable {
   /// The most bytes of records in one result that is kept.
   private static let byteLimit = 16 << 10
 
-  private struct Entry {
+  private final class Entry: Sendable {
     let keys: [StateKey]
     let merge: Merge
     let sessionVersion: UInt64
-    var isUsed = false
+
+    init(keys: [StateKey], merge: Merge, sessionVersion: UInt64) {
+      self.keys = keys
+      self.merge = merge
+      self.sessionVersion = sessionVersion
+    }
 
     func isGood(_ transactionID: Int, _ sessionVersion: UInt64) -> Bool {
       merge.transactionID == transactionID && self.sessionVersion == sessionVersion
     }
   }
 
+  private struct Place {
+    var hash: UInt64 = 0
+    var entry: Entry?
+    var isUsed = false
+  }
+
   /// Readers of different lists seldom meet at a lock.
-  private let shards: [Monitor<[Entry?]>]
+  private let shards: [Monitor<[Place]>]
   private let placesPerShard: Int
 
   init(limit: Int) {
     let shardCount = min(16, limit)
     placesPerShard = limit / shardCount
-    shards = (0..<shardCount).map { [placesPerShard] _ in
-      Monitor([Entry?](repeating: nil, count: placesPerShard))
-    }
+    shards = (0..<shardCount).map { [placesPerShard] _ in Monitor([Place](repeating: Place(), count: placesPerShard)) }
   }
 
   /// The fields of a list, if they were read from that commit and none of them has expired.
   func merge(
     of keys: [StateKey], at transactionID: Int, _ sessionVersion: UInt64, _ now: () -> Int64
   ) -> Merge? {
-    let (shard, place) = place(of: keys)
-    let known = shards[shard].update { entries -> Merge? in
-      guard let entry = entries[place], entry.isGood(transactionID, sessionVersion), entry.keys == keys else {
-        return nil
-      }
-      if !entry.isUsed { entries[place]?.isUsed = true }
-      return entry.merge
+    let (shard, place, hash) = place(of: keys)
+    // What the lock protects is one reference; the rest never changes.
+    var known: Entry?
+    shards[shard].update { places in
+      guard places[place].hash == hash else { return }
+      known = places[place].entry
+      places[place].isUsed = true
     }
-    guard let known, !StateExpiry.isOver(known.expiresAt, at: known.expiresAt == 0 ? 0 : now()) else { return nil }
-    return known
+    guard let known, known.isGood(transactionID, sessionVersion), known.keys == keys else { return nil }
+    let end = known.merge.expiresAt
+    return end == 0 || !StateExpiry.isOver(end, at: now()) ? known.merge : nil
   }
 
   /// Keeps the fields of a list.
   func keep(_ merge: Merge, of keys: [StateKey], _ sessionVersion: UInt64) {
     if merge.byteCount > Self.byteLimit { return }
-    let (shard, place) = place(of: keys)
-    shards[shard].update { entries in
-      if let old = entries[place], old.isUsed, old.isGood(merge.transactionID, sessionVersion), old.keys != keys {
-        entries[place]?.isUsed = false
+    let (shard, place, hash) = place(of: keys)
+    let entry = Entry(keys: keys, merge: merge, sessionVersion: sessionVersion)
+    shards[shard].update { places in
+      if places[place].isUsed, let old = places[place].entry, old.isGood(merge.transactionID, sessionVersion) {
+        places[place].isUsed = false
       } else {
-        entries[place] = Entry(keys: keys, merge: merge, sessionVersion: sessionVersion)
+        places[place] = Place(hash: hash, entry: entry)
       }
     }
   }
 
-  private func place(of keys: [StateKey]) -> (shard: Int, place: Int) {
-    var hasher = Hasher()
-    for key in keys { hasher.combine(key) }
-    let hash = UInt(bitPattern: hasher.finalize())
-    return (Int(hash % UInt(shards.count)), Int(hash / UInt(shards.count) % UInt(placesPerShard)))
+  private func place(of keys: [StateKey]) -> (shard: Int, place: Int, hash: UInt64) {
+    var hash: UInt64 = 0
+    for key in keys { hash = (hash << 29 | hash >> 35 ^ key.digest) &* 0x9E37_79B9_7F4A_7C15 }
+    let bits = hash >> 16
+    let shard = bits % UInt64(shards.count)
+    return (Int(shard), Int(bits / UInt64(shards.count) % UInt64(placesPerShard)), hash)
   }
 }

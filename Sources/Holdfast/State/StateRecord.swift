@@ -2,7 +2,7 @@ import LMDB
 
 /// One record of the state, in memory.
 struct StateRecord {
-  /// The stamp of the update that wrote the fields; 0 if there has been none.
+  /// The stamp of the update that wrote the fields; 0 if there are none.
   var stamp: UInt64 = 0
   /// The time of that update, in milliseconds since 1970.
   var updatedAt: Int64 = 0
@@ -24,6 +24,7 @@ struct StateRecord {
     guard StateExpiry.isOver(expiresAt, at: now) else { return }
     fields = FieldMap()
     expiresAt = 0
+    stamp = 0
   }
 }
 
@@ -36,12 +37,13 @@ struct StateRecord {
 /// i64  time of expiry in milliseconds since 1970, or 0 for never
 /// the full key, if it is too long for the database's key
 /// the fields, as a FieldTable
-/// u64  Checksum of everything before
+/// u64  checksum of everything before
 /// ```
 struct RecordHeader {
   private static let format: UInt8 = 1
   private static let length = 28
   private static let layeredFlag: UInt8 = 1
+  private static let checksumLength = 8
 
   let isLayered: Bool
   let keyLength: Int
@@ -50,7 +52,7 @@ struct RecordHeader {
   let expiresAt: Int64
 
   init(_ bytes: Span<UInt8>) throws(Malformed) {
-    guard bytes.count >= Self.length + Checksum.length else { throw Malformed.endsEarly }
+    guard bytes.count >= Self.length + Self.checksumLength else { throw Malformed.endsEarly }
     guard try bytes.load(UInt8.self, at: 0) == Self.format else { throw Malformed("its format is unknown") }
     let flags = try bytes.load(UInt8.self, at: 1)
     guard flags & ~Self.layeredFlag == 0 else { throw Malformed("it has unknown flags") }
@@ -59,26 +61,34 @@ struct RecordHeader {
     stamp = try bytes.load(UInt64.self, at: 4)
     updatedAt = try bytes.load(Int64.self, at: 12)
     expiresAt = try bytes.load(Int64.self, at: 20)
-    guard bytes.count >= Self.length + keyLength + Checksum.length else { throw Malformed.endsEarly }
+    guard bytes.count >= Self.length + keyLength + Self.checksumLength else { throw Malformed.endsEarly }
   }
 
-  /// Reads the header, and checks that the record is as it was written, and that of `key` and not of a long key with
-  /// the same hash.
-  init(_ bytes: Span<UInt8>, of key: StateKey) throws(Malformed) {
-    try self.init(bytes)
-    let end = bytes.count - Checksum.length
-    guard try bytes.load(UInt64.self, at: end) == Checksum.of(bytes.extracting(0..<end)) else {
+  /// Checks that a record is as it was written, and that of `key` and not of a long key with the same hash.
+  static func check(_ bytes: Span<UInt8>, of key: StateKey) throws(Malformed) {
+    let end = bytes.count - checksumLength
+    guard end >= length else { throw Malformed.endsEarly }
+    guard try bytes.load(UInt64.self, at: end) == bytes.extracting(0..<end).checksum(0) else {
       throw Malformed("its checksum is wrong")
     }
+    guard try bytes.load(UInt8.self, at: 0) == format else { throw Malformed("its format is unknown") }
     if key.form == .plain {
-      guard keyLength == 0 else { throw Malformed("it claims another key") }
+      guard try bytes.load(UInt16.self, at: 2) == 0 else { throw Malformed("it claims another key") }
     } else {
-      let longKey = try self.key(in: bytes)
+      let longKey = try RecordHeader(bytes).key(in: bytes)
       guard key.text.withBytes({ $0.elementsEqual(longKey) }) else {
         throw Malformed("it belongs to another key with the same hash")
       }
     }
   }
+
+  /// Whether there are layers over a record that has been checked.
+  static func isLayered(_ bytes: Span<UInt8>) -> Bool {
+    (bytes.littleEndian(UInt8.self, at: 1) ?? 0) & layeredFlag != 0
+  }
+
+  /// When a record that has been checked expires, in milliseconds since 1970; 0 for never.
+  static func expiresAt(_ bytes: Span<UInt8>) -> Int64 { bytes.littleEndian(Int64.self, at: 20) ?? 0 }
 
   /// The full key in a record that has one.
   @_lifetime(copy bytes)
@@ -88,7 +98,7 @@ struct RecordHeader {
   @_lifetime(copy bytes)
   static func table(of bytes: Span<UInt8>) throws(Malformed) -> Span<UInt8> {
     let offset = length + Int(try bytes.load(UInt16.self, at: 2))
-    return try bytes.slice(offset, bytes.count - offset - Checksum.length)
+    return try bytes.slice(offset, bytes.count - offset - checksumLength)
   }
 }
 
@@ -104,12 +114,13 @@ extension StateRecord {
     writer.append(expiresAt)
     if isHashed { writer.append(text: key.text) }
     try FieldTable.append(fields, to: &writer)
-    writer.append(Checksum.of(writer.bytes.span))
+    writer.append(writer.bytes.span.checksum(0))
     return writer.bytes
   }
 
   init(decoding bytes: Span<UInt8>, of key: StateKey) throws(Malformed) {
-    let header = try RecordHeader(bytes, of: key)
+    try RecordHeader.check(bytes, of: key)
+    let header = try RecordHeader(bytes)
     stamp = header.stamp
     updatedAt = header.updatedAt
     expiresAt = header.expiresAt

@@ -28,8 +28,12 @@ extension StateStore {
   ///   - body: Reads the fields. Keep it short: the file grows while old snapshots are open.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws; as ``merged(_:in:)-(_,ReadTransaction)``.
+  @inlinable
   public func withMerged<R>(_ keys: [StateKey], _ body: (borrowing MergedFields) throws -> R) throws -> R {
-    try environment.read { transaction in try withMerged(keys, in: transaction, body) }
+    var result: R?
+    try withView(keys) { fields in result = try body(fields) }
+    guard let result else { preconditionFailure("The body has not run.") }
+    return result
   }
 
   /// Runs `body` on the fields of all `keys` in a snapshot; see ``withMerged(_:_:)``.
@@ -40,14 +44,30 @@ extension StateStore {
   ///   - body: Reads the fields.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws; as ``merged(_:in:)-(_,ReadTransaction)``.
+  @inlinable
   public func withMerged<R>(
     _ keys: [StateKey], in transaction: borrowing ReadTransaction, _ body: (borrowing MergedFields) throws -> R
   ) throws -> R {
+    var result: R?
+    try withView(keys, in: transaction) { fields in result = try body(fields) }
+    guard let result else { preconditionFailure("The body has not run.") }
+    return result
+  }
+
+  // Without a result, since a generic function that is not compiled into its caller costs as much as a read.
+
+  @usableFromInline
+  func withView(_ keys: [StateKey], _ body: (borrowing MergedFields) throws -> Void) throws {
+    try environment.read { transaction in try withView(keys, in: transaction, body) }
+  }
+
+  @usableFromInline
+  func withView(
+    _ keys: [StateKey], in transaction: borrowing ReadTransaction, _ body: (borrowing MergedFields) throws -> Void
+  ) throws {
+    let session = try sessionFields(keys)
     try transaction.withValueList(capacity: keys.count, rows.cursors) { list in
-      var list = list
-      let found = try find(keys, &list)
-      let overlaid = try overlay(keys, found, list, in: transaction)
-      return try body(MergedFields(keys, list, overlaid: overlaid?.fields))
+      try body(view(keys, list, session))
     }
   }
 
@@ -78,15 +98,16 @@ extension StateStore {
   /// The fields of all `keys` in a snapshot.
   func merge(_ keys: [StateKey], in transaction: borrowing ReadTransaction) throws(StoreError) -> Merge {
     let id = transaction.id
+    let session = try sessionFields(keys)
     let result = transaction.withValueList(capacity: keys.count, rows.cursors) { list -> Result<Merge, StoreError> in
       do throws(StoreError) {
-        var list = list
-        let found = try find(keys, &list)
-        let overlaid = try overlay(keys, found, list, in: transaction)
-        let expiresAt = StateExpiry.earlier(found.expiresAt, overlaid?.expiresAt ?? 0)
-        let fields = try MergedFields(keys, list, overlaid: overlaid?.fields).fields()
+        let view = view(keys, list, session)
+        let fields = try view.fields()
+        let (expiresAt, byteCount) = try view.extent()
         return .success(
-          Merge(fields: fields, expiresAt: expiresAt, transactionID: id, byteCount: found.byteCount))
+          Merge(
+            fields: fields, expiresAt: StateExpiry.earlier(expiresAt, session.expiresAt), transactionID: id,
+            byteCount: byteCount))
       } catch {
         return .failure(error)
       }
@@ -94,61 +115,19 @@ extension StateStore {
     return try result.get()
   }
 
-  /// What is to be known about some records before their fields are read.
-  private struct Found {
-    var expiresAt: Int64 = 0
-    var byteCount = 0
-    /// The places of keys with layers; empty as long as nothing is in flight.
-    var layered: [Int] = []
+  @_lifetime(copy list)
+  private func view(
+    _ keys: [StateKey], _ list: consuming ValueList, _ session: (fields: [FieldMap?], expiresAt: Int64)
+  ) -> MergedFields {
+    MergedFields(self, keys, list, session: session.fields)
   }
 
-  /// Looks up the records, leaving out those whose time is over.
-  private func find(_ keys: [StateKey], _ list: inout ValueList) throws(StoreError) -> Found {
-    var found = Found()
-    for index in keys.indices {
-      try keys[index].withStoredBytes { (bytes) throws(StoreError) in try list.append(valueForKey: bytes) }
-      let header: RecordHeader
-      do throws(Malformed) {
-        guard let bytes = list[index] else { continue }
-        header = try RecordHeader(bytes, of: keys[index])
-        found.byteCount += bytes.count
-      } catch {
-        throw keys[index].unreadable(error)
-      }
-      if header.isLayered { found.layered.append(index) }
-      guard header.expiresAt != 0 else { continue }
-      if StateExpiry.isOver(header.expiresAt, at: time.now()) {
-        list.removeValue(at: index)
-      } else {
-        found.expiresAt = StateExpiry.earlier(found.expiresAt, header.expiresAt)
-      }
-    }
-    return found
-  }
-
-  /// The fields of all `keys` with what requests in flight and the session lay over them; `nil` if that is nothing.
-  private func overlay(
-    _ keys: [StateKey], _ found: Found, _ list: borrowing ValueList, in transaction: borrowing ReadTransaction
-  ) throws(StoreError) -> (fields: FieldMap, expiresAt: Int64)? {
-    if found.layered.isEmpty && session.isEmpty { return nil }
-    let session = session.fields(of: keys, at: time.now())
-    if found.layered.isEmpty && session.fields.allSatisfy({ $0 == nil }) { return nil }
-    var layered = found.layered[...]
-    var fields = FieldMap()
-    for (index, key) in keys.enumerated() {
-      var own = FieldMap()
-      do throws(Malformed) {
-        if let record = list[index] { own = try FieldTable.decode(RecordHeader.table(of: record)) }
-      } catch {
-        throw key.unreadable(error)
-      }
-      if layered.first == index {
-        layered.removeFirst()
-        for layer in try layers.layers(over: key, in: transaction) { layer.changes.apply(to: &own) }
-      }
-      own.merge(session.fields[index] ?? [:])
-      fields.merge(own)
-    }
-    return (fields, session.expiresAt)
+  /// Checks all keys, so that no call takes an invalid one by chance, and gets what the session has for them: nothing if
+  /// it has nothing for any.
+  private func sessionFields(_ keys: [StateKey]) throws(StoreError) -> (fields: [FieldMap?], expiresAt: Int64) {
+    for index in keys.indices where !keys[index].isValid { try keys[index].check() }
+    if session.isEmpty { return ([], 0) }
+    let found = session.fields(of: keys, at: time.now())
+    return found.fields.allSatisfy { $0 == nil } ? ([], 0) : found
   }
 }

@@ -16,7 +16,7 @@ extension StateStore {
     guard let old = try recordToRemove(key, in: transaction.reader), old.isPresent else { return false }
     var live = old
     live.expire(at: time.now())
-    try rows.log.append(key, fields: live.fields.map(\.name), in: &transaction)
+    if live.isPresent { try rows.log.append(key, fields: live.fields.map(\.name), in: &transaction) }
     try clear(key, old, in: &transaction)
     return live.isPresent
   }
@@ -48,9 +48,12 @@ extension StateStore {
   @discardableResult
   public func removeAll(type: String, in transaction: inout WriteTransaction) throws(StoreError) -> Int {
     try StateKey(type: type, id: "_").check()
+    let now = time.now()
     var count = 0
     try forEachRecord(ofType: type, in: &transaction) { (key, record, transaction) throws(StoreError) in
-      if record.isPresent { count += 1 }
+      var live = record
+      live.expire(at: now)
+      if live.isPresent { count += 1 }
       try clear(key, record, in: &transaction)
     }
     if count > 0 { try rows.log.append(.removedAll(type: type, stamp: 0), in: &transaction) }

@@ -58,7 +58,8 @@ extension StateStore {
     var record = record
     // What cannot be stored is found out before anything is.
     if !record.isVacant { _ = try record.encoded(for: key) }
-    record.stamp = try rows.log.append(key, fields: names, in: &transaction)
+    let stamp = try rows.log.append(key, fields: names, in: &transaction)
+    record.stamp = record.fields.isEmpty ? 0 : stamp
     record.updatedAt = now
     try rows.set(record, of: key, replacing: old, in: &transaction)
   }

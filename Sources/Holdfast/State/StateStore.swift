@@ -12,7 +12,7 @@ import LMDB
 /// Thread-safe. Changes are made inside a transaction of the ``Store`` and become visible and durable with its commit;
 /// everything in one transaction is one change, of which observers hear once. What need not outlive the process goes
 /// into the ``session``. See <doc:State>.
-public struct StateStore: Sendable {
+public final class StateStore: Sendable {
   static let databases = ["state.record", "state.id", "state.expiry", "state.layer", "state.change"]
 
   /// Records that live in memory, for as long as this `Store` does.

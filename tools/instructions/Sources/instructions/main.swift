@@ -2,11 +2,16 @@
 //
 // instructions <mode> <operations> <directory>
 
+import Foundation
 import Holdfast
 import LMDB
 
 let mode = CommandLine.arguments[1]
 let operations = Int(CommandLine.arguments[2]) ?? 0
+if mode.contains("-") {
+  print(try stateReads(mode, operations, at: CommandLine.arguments[3]))
+  exit(0)
+}
 let environment = try Environment.open(
   at: CommandLine.arguments[3], databases: ["a"], options: .init(durability: .unsafeNoSync, mapSize: 256 << 20))
 let a = try environment.database("a")
