@@ -107,8 +107,9 @@ struct DrainTurn: Sendable {
 
   private var allowance: Outbox.Allowance {
     let busy = inFlight.count + unsettled.count
+    let isAlone = inFlight.contains(where: \.isSuspect)
     return Outbox.Allowance(
-      room: isCancelled ? 0 : min(options.concurrency, network.window) - busy,
+      room: isCancelled || isAlone ? 0 : min(options.concurrency, network.window) - busy,
       dueBy: options.goal == .once ? start ?? time : time, network: network, inFlight: inFlight.map(\.entry.route),
       hostLimit: options.hostConcurrency, queueLimits: options.queueConcurrency)
   }

@@ -8,6 +8,8 @@ extension Outbox {
     let generation: UInt32
     /// Whether the server must be asked first, since nobody knows what became of an earlier attempt.
     var mustReconcile = false
+    /// Whether the process ended during its last attempt. It is sent alone then, so that no other is suspected with it.
+    var isSuspect = false
   }
 
   /// What a drain may begin now.
@@ -48,10 +50,14 @@ extension Outbox {
       for key in found.damaged { try transaction.remove(key, in: due) }
       var misses = found.damaged.count
       for key in memory.scheduler.pick(allowance.room, from: found.lines, at: clock.time) {
-        if let claim = try take(key, epoch: epoch, rules, at: clock, in: &transaction) {
+        guard allowance.room > 0 else { break }
+        if !allowance.inFlight.isEmpty, try isSuspect(key.id, in: transaction.reader) {
+          // Its turn is when the others are back.
+          allowance.room = 0
+        } else if let claim = try take(key, epoch: epoch, rules, at: clock, in: &transaction) {
           claims.append(claim)
           allowance.inFlight.append(claim.entry.route)
-          allowance.room -= 1
+          allowance.room = claim.isSuspect ? 0 : allowance.room - 1
         } else {
           misses += 1
         }
@@ -59,6 +65,10 @@ extension Outbox {
       // Each miss has removed a row, so that this ends.
       if misses == 0 || allowance.room == 0 { return (claims, found.nextDue) }
     }
+  }
+
+  private func isSuspect(_ id: EntryID, in transaction: borrowing ReadTransaction) throws(StoreError) -> Bool {
+    try readableState(of: id, in: transaction).map { $0.crashes > 0 } ?? false
   }
 
   private func take(
@@ -89,7 +99,7 @@ extension Outbox {
     try note(.claimed, id, attempt: state.attempts, at: clock, in: &transaction)
     return Claim(
       entry: entry, epoch: epoch, generation: state.generation,
-      mustReconcile: state.mustReconcile(at: clock.time, rules))
+      mustReconcile: state.mustReconcile(at: clock.time, rules), isSuspect: state.crashes > 0)
   }
 
   /// Holds an entry that is not in flight.

@@ -89,13 +89,13 @@ extension Outbox {
   }
 
   func isPaused(_ scope: OutboxScope, in transaction: borrowing ReadTransaction) throws(StoreError) -> Bool {
+    if try transaction.count(of: pauses) == 0 { return false }
     let key = scope.key
     return try transaction.value(forKey: key.span, in: pauses) != nil
   }
 
   /// Whether a pause keeps a route closed.
   func isPaused(_ route: Route, in transaction: borrowing ReadTransaction) throws(StoreError) -> Bool {
-    if try transaction.count(of: pauses) == 0 { return false }
     for scope in [.all, .queue(route.queue), .host(route.host), .credentials(route.credentials)] as [OutboxScope] {
       if try isPaused(scope, in: transaction) { return true }
     }

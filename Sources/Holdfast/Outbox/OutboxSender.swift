@@ -43,11 +43,11 @@ public enum Reconciliation: Sendable, Hashable {
 
 /// What to change in the store in the same transaction that settles an entry.
 ///
-/// Hooks run on the store's writer thread inside the transaction, so they must be short, do no I/O, and
-/// change the store through their transaction only. Each runs exactly
-/// once for an entry, as seen from the store: if a hook throws, its changes are taken back and it is tried again, twice;
-/// then the entry is held until the next drain, which
-/// sends it again. A hook may run more than once, as a write's closure may; only the changes of its last run count.
+/// Hooks run on the store's writer thread inside the transaction, so they must be short, do no I/O, and change the store
+/// through their transaction only. Each runs exactly once for an entry, as seen from the store: if a hook throws, its
+/// changes are taken back and it is tried again, twice. Then the entry is held, and the next drain sends it again, or does
+/// what its ``OutboxRequest/recovery`` says. A hook may run more than once, as a write's closure may; only the changes of
+/// its last run count. What the app itself decides, such as ``Outbox/cancel(_:in:)``, runs no hook.
 public struct OutboxHooks: Sendable {
   /// Runs when an entry has been delivered, with the sender's reply.
   public var onCommit: @Sendable (OutboxEntry, _ reply: [UInt8], inout WriteTransaction) throws -> Void

@@ -51,7 +51,7 @@ struct CrashLife {
 
   mutating func run() async throws {
     try releaseSuspects()
-    for round in 0..<12 {
+    for round in 0..<60 {
       for n in 0..<3 { try add("\(prefix).\(round).\(n)") }
       try replace("\(prefix).\(round).r")
       try cancelOne()

@@ -81,7 +81,8 @@ import Testing
     #expect(try store.outbox.pendingEntries(limit: 10).map { try $0.entry.get().text } == ["2"])
   }
 
-  @Test func aLateOutcomeIsFencedOff() throws {
+  @Test("T11: the outcome of an earlier claim changes nothing, and is in the journal")
+  func aLateOutcomeIsFencedOff() throws {
     let store = try open()
     try store.enqueue(["1"])
     let first = try #require(try store.claimAnew())

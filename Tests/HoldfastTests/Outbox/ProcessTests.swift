@@ -62,6 +62,28 @@ import Testing
     #expect(enqueued == Array(1...60), "numbers in the order of commits, over all processes, without gaps")
   }
 
+  @Test("T9: an entry that ends the process is set aside, and the app goes on")
+  func poison() async throws {
+    let path = "\(directory.path)/store"
+    do {
+      let store = try Store.open(at: path)
+      try store.enqueue(["poison"], lane: "a")
+      try store.enqueue(["good"], lane: "b")
+    }
+    for _ in 1...3 {
+      await #expect(processExitsWith: .failure) { [path = path as String] in
+        let sender = ScriptedSender { entry, _ in
+          if entry.text == "poison" { abort() }
+          return .notSent(reason: "it is not its turn", closing: nil)
+        }
+        try await Store.open(at: path).outbox.drain(with: sender, options: .init(goal: .forever))
+      }
+    }
+    let sender = ScriptedSender()
+    let report = try await Store.open(at: path).outbox.drain(with: sender)
+    #expect(sender.sent.map(\.text) == ["good"] && report.held == 1)
+  }
+
   @Test func aPauseHoldsInAllProcesses() async throws {
     let path = directory.path
     let store = try Store.open(at: "\(path)/store")

@@ -112,6 +112,27 @@ import Testing
     #expect(sender.sent.map(\.text) == ["x", "poison", "behind"])
   }
 
+  @Test func aSuspectIsSentAlone() async throws {
+    let store = try open()
+    try store.enqueue(["suspect"], lane: "a")
+    _ = try store.claimAnew()
+    for n in 0..<6 { try store.enqueue(["\(n)"], lane: "\(n)") }
+    let inFlight = Monitor<Set<String>>([])
+    let company = Monitor<Set<String>>([])
+    let sender = ScriptedSender { entry, _ in
+      let now = inFlight.update { inFlight in
+        inFlight.insert(entry.text)
+        return inFlight
+      }
+      if now.contains("suspect") { company.update { $0.formUnion(now) } }
+      for _ in 0..<10 { await Task.yield() }
+      inFlight.update { _ = $0.remove(entry.text) }
+      return .delivered(reply: [])
+    }
+    #expect(try await store.outbox.drain(with: sender).delivered == 7)
+    #expect(company.update { $0 } == ["suspect"])
+  }
+
   @Test func anAttemptThatComesToItsEndClearsTheSuspicion() async throws {
     let store = try open()
     try store.enqueue(["1"])
