@@ -26,7 +26,12 @@ import Testing
         group.addTask { [path] in
           await #expect(processExitsWith: .success) {
             [path = path as String, process = process as Int, operations = operations as Int] in
-            exit(try Self.mix(path, process, operations) ? 0 : 1)
+            do {
+              exit(try Self.mix(path, process, operations) ? 0 : 1)
+            } catch {
+              print("process \(process): \(error)")
+              exit(2)
+            }
           }
         }
       }

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// ```swift
 /// let cache = try Cache(at: "/var/lib/app/names", codec: StringCodec())
-/// try cache.setObject("Ada", forKey: "user:42")
+/// try await cache.setObject("Ada", forKey: "user:42")
 /// let name = try await cache.object(forKey: "user:43", policy: .init(freshFor: .seconds(600))) { "Grace" }
 /// ```
 ///

@@ -24,7 +24,7 @@ final class CacheFlight<Value: Sendable>: Sendable {
   /// A place among those who wait; `nil` if it is too late.
   func join() -> Int? {
     state.update { state in
-      if state.isAbandoned || state.isInvalid { return nil }
+      if state.isAbandoned { return nil }
       state.lastID += 1
       state.waiters[state.lastID] = .some(nil)
       return state.lastID

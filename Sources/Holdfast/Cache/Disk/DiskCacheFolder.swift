@@ -11,6 +11,14 @@ struct DiskCacheFolder: Sendable {
   /// Starts a file under a new name.
   func begin() throws(StoreError) -> DiskCacheStagedFile {
     try FileSystem.makeDirectory(path)
+    for _ in 0..<16 {
+      do throws(StoreError) {
+        return try DiskCacheStagedFile(.random(in: 1...(.max)), in: self)
+      } catch {
+        // Another process looks for orphans, and was between the making of the file and its lock.
+        guard error.code == .busy else { throw error }
+      }
+    }
     return try DiskCacheStagedFile(.random(in: 1...(.max)), in: self)
   }
 
