@@ -42,7 +42,9 @@ let package = Package(
       name: "offline-comments", dependencies: ["Holdfast", "HoldfastHTTP"], path: "tools/offline-comments",
       exclude: ["run", "make-comments", "comments.jsonl"], swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: policy),
-    .testTarget(name: "HoldfastTests", dependencies: ["Holdfast", "LMDB", "TestSupport"], swiftSettings: policy),
+    .testTarget(
+      name: "HoldfastTests", dependencies: ["Holdfast", "LMDB", "TestSupport"], exclude: ["Outbox/Fixtures"],
+      swiftSettings: policy),
     .testTarget(name: "HoldfastCacheTests", dependencies: ["Holdfast", "LMDB", "TestSupport"], swiftSettings: policy),
     .testTarget(
       name: "HoldfastHTTPTests", dependencies: ["Holdfast", "HoldfastHTTP", "LMDB", "Networking", "TestSupport"],

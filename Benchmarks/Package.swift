@@ -26,11 +26,13 @@ let package = Package(
       linkerSettings: ["lmdb", "sqlite3", "rocksdb", "leveldb", "kyotocabinet", "wiredtiger"].map {
         .linkedLibrary($0)
       }),
+    .target(
+      name: "HitRatio", dependencies: [.product(name: "Holdfast", package: "Holdfast")], swiftSettings: strict),
     .target(name: "Peers", dependencies: ["CPeers", "Harness"], swiftSettings: strict),
     .executableTarget(
       name: "bench",
       dependencies: [
-        "Harness", "Peers", .product(name: "LMDB", package: "Holdfast"),
+        "Harness", "HitRatio", "Peers", .product(name: "LMDB", package: "Holdfast"),
         .product(name: "Holdfast", package: "Holdfast"),
       ], swiftSettings: strict),
     .testTarget(name: "HarnessTests", dependencies: ["Harness"], swiftSettings: policy),

@@ -51,19 +51,21 @@ public final class Store: Sendable {
 
   static func open(
     at path: String, isReadOnly: Bool = false, state stateOptions: StateOptions = StateOptions(), time: SystemTime,
-    durability: Environment.Options.Durability = .full
+    options: Environment.Options = Environment.Options()
   ) throws(StoreError) -> Store {
-    let environment = try Environment.open(
-      at: path, databases: StateStore.databases + Outbox.databases,
-      options: Environment.Options(mode: isReadOnly ? .readOnly : .createIfMissing, durability: durability))
-    let store = try Store(environment, time: time, state: stateOptions)
-    do {
-      try store.outbox.prepareLayout()
-    } catch let error as StoreError {
-      throw error
-    } catch {
-      throw StoreError(.io, "The outbox of \(path) cannot be prepared: \(error).")
+    var options = options
+    if isReadOnly { options.mode = .readOnly }
+    let environment: Environment
+    do throws(StoreError) {
+      environment = try Environment.open(
+        at: path, databases: StateStore.databases + Outbox.databases, options: options)
+    } catch  where isReadOnly && error.code == .unknownDatabase {
+      throw StoreError(
+        .unsupportedVersion,
+        "\(path) was written by an older version, or is no store; open it for writing once to bring it up to date.")
     }
+    let store = try Store(environment, time: time, state: stateOptions)
+    try store.outbox.prepareLayout()
     return store
   }
 

@@ -7,7 +7,10 @@ extension Environment {
   package func hasRoom(for bytes: Int, in transaction: borrowing WriteTransaction) throws(StoreError) -> Bool {
     let left = AddressSpace.rounded(options.mapSizeLimit) - mapUse().used - transaction.changedBytes
     if left >= bytes { return true }
-    let freePages = unsafe try freePages(in: transaction.raw)
+    // LMDB shows the list only to readers.
+    let freePages = unsafe try withSnapshot { (snapshot) throws(StoreError) -> Int in
+      unsafe try self.freePages(in: snapshot)
+    }
     return left + freePages * handle.pageSize >= bytes
   }
 }

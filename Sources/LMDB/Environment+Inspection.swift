@@ -34,7 +34,8 @@ extension Environment {
     public let mapSize: Int
     /// The size of a page in bytes.
     public let pageSize: Int
-    /// The pages in use or free, up to the last one that was ever used; times ``pageSize``, the size of the file.
+    /// The pages in use or free, up to the last one that was ever used. The file has as many or, where free ones at its
+    /// end were never written, fewer.
     public let usedPages: Int
     /// Those of them that were freed and will be used again.
     public let freePages: Int
@@ -65,7 +66,7 @@ extension Environment {
   ///
   /// Blocks for the reader table, which LMDB prints, and for a walk over the list of free pages.
   ///
-  /// - Returns: Figures that belong to one moment, except those of other processes' readers.
+  /// - Returns: The figures; while others commit, they may belong to commits next to each other.
   /// - Throws: As ``read(_:)``; `damaged` if the list of free pages is broken.
   public func info() throws(StoreError) -> Info {
     unsafe try withSnapshot { (transaction) throws(StoreError) in

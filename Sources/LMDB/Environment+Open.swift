@@ -22,7 +22,8 @@ extension Environment {
   ///   - options: Durability, map size and the like.
   /// - Returns: The open environment.
   /// - Throws: `notFound`, `notADirectory`, `accessDenied`, `notADatabase`, `unsupportedVersion`, `damaged`,
-  ///   `alreadyOpen`, `invalidOption`, `diskFull` or `io`, with a sentence that names the path.
+  ///   `alreadyOpen`, `invalidOption`, `unknownDatabase` (for reading only), `mapFull`, `readersFull`, `diskFull` or
+  ///   `io`, with a sentence that names the path.
   public static func open(
     at path: String, databases: [String], options: Options = Options()
   ) throws(StoreError) -> Environment {

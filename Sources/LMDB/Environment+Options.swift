@@ -7,7 +7,8 @@ extension Environment {
       case createIfMissing
       /// Open it; a missing file is an error.
       case mustExist
-      /// Open it for reading; a missing file is an error.
+      /// Open it for reading; a missing file is an error. LMDB writes to `lock.mdb` even so, unless the file system
+      /// itself is read-only. That the file has been cut off is noticed in the other modes only.
       case readOnly
     }
 
@@ -33,7 +34,7 @@ extension Environment {
     /// How far the map may grow, which bounds the file; rounded up to 64 KiB.
     public var mapSizeLimit: Int
     /// How many snapshots may be open at once, over all processes. The first process to open the file decides.
-    /// One process uses at most half of them.
+    /// One process uses at most half of them, rounded down to a power of two.
     public var readerLimit: Int
     /// How long a call waits for transactions of this process that are in its way: a read for a free slot, a write for
     /// the readers when the map must grow, ``Environment/close()`` for both.

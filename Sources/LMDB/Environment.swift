@@ -14,9 +14,14 @@ import CLMDB
 /// ```
 ///
 /// Thread-safe. Opening the same file again in the same process gives the same environment: two LMDB handles on one
-/// file would corrupt it. It closes when the last reference goes away, or with ``close()``. In a child made by
-/// `fork()`, every call throws `forked`. A process that limits its file sizes (`RLIMIT_FSIZE`) must ignore `SIGXFSZ`,
-/// which would kill it where a write now throws `diskFull`.
+/// file would corrupt it. (On Linux, a second copy of this library in the process is refused; on Apple's systems it is
+/// not noticed.) It closes when the last reference goes away, or with ``close()``. In a child made by `fork()`, every
+/// call throws `forked`.
+///
+/// Any number of processes may have the file open, if they share a PID namespace. While it is open, nobody may remove
+/// `lock.mdb`, nor open it in this process, not even to copy it: closing it again drops LMDB's locks. Use
+/// ``copy(to:compact:)``. A process that limits its file sizes (`RLIMIT_FSIZE`) must ignore `SIGXFSZ`, which would kill
+/// it where a write now throws `diskFull`.
 public final class Environment: Sendable {
   /// The longest key in bytes; LMDB's compiled-in limit.
   public static let maximumKeyLength = 511

@@ -99,6 +99,26 @@ import Testing
     #expect(reply.status == 401 && server.received.count == 1)
   }
 
+  #if os(Linux)
+    @Test(arguments: [407, 403]) func aProxyMayStandInTheWay(_ status: Int) async throws {
+      let proxy = try LoopbackServer { _ in .raw("HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n") }
+      defer { proxy.stop() }
+      await #expect(processExitsWith: .success) { [url = proxy.url as String, status = status as Int] in
+        setenv("https_proxy", url, 1)
+        let request = HTTPRequest(
+          method: "POST", url: try #require(URL(string: "https://nowhere.invalid/")), headers: [:], content: [],
+          limits: .init(silence: .seconds(30), total: .seconds(60), reply: 1000))
+        do throws(HTTPFailure) {
+          let reply = try await HTTPSender.systemTransport(total: .seconds(60)).exchange(request)
+          #expect(status == 407 && reply.status == 407)
+        } catch {
+          #expect(status == 403 && !error.mayHaveBeenSent)
+        }
+      }
+      #expect(proxy.received.map(\.method) == ["CONNECT"])
+    }
+  #endif
+
   // MARK: Failures, and whether the request may have been sent
 
   @Test func aRefusedConnectionSendsNothing() async throws {

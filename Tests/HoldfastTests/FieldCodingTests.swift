@@ -81,6 +81,13 @@ import Testing
     #expect(try FieldDecoder().decode(Everything.self, from: decoded) == Everything())
   }
 
+  @Test func datesKeepTheirMillisecond() throws {
+    for milliseconds in stride(from: Int64(1_700_000_000_000), to: 1_700_000_001_000, by: 1) {
+      let date = try FieldDecoder().decode(Number<Date>.self, from: ["n": .date(milliseconds: milliseconds)])
+      #expect(try FieldEncoder().encode(date)["n"] == .date(milliseconds: milliseconds))
+    }
+  }
+
   @Test func superclassesAreCoded() throws {
     let value = Derived()
     value.base = 10

@@ -219,6 +219,8 @@ private struct CursorModel {
     let positions = try store.outbox.replayPositions()
     guard positions.map(\.name) == twins.keys.sorted() else { return "cursors \(positions)" }
     if try store.journal() != log { return "the journal" }
+    let problems = try store.read { [store] t in try store.outbox.cursors.problems(store.outbox.journal, in: t) }
+    if let problem = problems.first { return problem.text }
     for position in positions {
       guard let twin = twins[position.name] else { return "no twin" }
       // I2.

@@ -170,6 +170,26 @@ import Testing
     #expect(try pending(cursor) == [1, 3])
   }
 
+  @Test func whatDoesNotAgreeIsFound() throws {
+    let store = try store()
+    try record("eee", store)
+    let cursor = try open(store)
+    try commit(cursor, [2], store)
+    func problems() throws -> [ReplayCursorTable.Problem] {
+      try store.read { t in try store.outbox.cursors.problems(store.outbox.journal, in: t) }
+    }
+    #expect(try problems().isEmpty)
+    let acknowledgements = store.outbox.cursors.acknowledgements
+    let strays: [[UInt8]] = [UInt64(1).bigEndianBytes + UInt64(9).bigEndianBytes, [1], Array(repeating: 0, count: 16)]
+    for key in strays { try store.write { t in try t.set([], forKey: key, in: acknowledgements) } }
+    #expect(Set(try problems().map(\.acknowledgement)) == Set(strays))
+    try store.write { t in for key in strays { try t.remove(key, in: acknowledgements) } }
+    try store.write { t in _ = try t.removeAll(in: store.outbox.journal.rows) }
+    #expect(try problems().count == 1, "done with, but not there any more")
+    try store.write { t in try t.set([99], forKey: Array("c".utf8), in: store.outbox.cursors.rows) }
+    #expect(try problems().count == 2)
+  }
+
   // MARK: Trimming
 
   private func trim(_ store: Store, minimum: Int, limit: Int) throws -> Outbox.JournalTrimming {

@@ -50,6 +50,31 @@ import Testing
     }
   }
 
+  /// The parent takes the write back; a child that had committed it would have made it last.
+  @Test func aChildThatLeavesAWriteCommitsNothing() async {
+    await #expect(processExitsWith: .success) {
+      struct Refusal: Error {}
+      let scratch = TemporaryDirectory()
+      let (environment, a) = try Environment.make(at: scratch())
+      try environment.set("old", "k", in: a)
+      let parent = getpid()
+      var failure: (any Error)?
+      do {
+        try environment.write { t in
+          try t.set(Array("new".utf8), forKey: "k", in: a)
+          let isFine = inChild(leaving: true) { true }
+          #expect(isFine)
+          if getpid() == parent { throw Refusal() }
+        }
+      } catch { failure = error }
+      if getpid() != parent { _exit((failure as? StoreError)?.code == .forked ? 0 : 1) }
+      #expect(failure is Refusal)
+      #expect(try environment.text("k", in: a) == "old")
+      try environment.set("next", "k", in: a)
+      try environment.verify()
+    }
+  }
+
   /// Dropping the last reference in the child closes nothing of the parent's.
   @Test func aChildThatDropsTheEnvironmentLeavesItOpen() async {
     await #expect(processExitsWith: .success) {

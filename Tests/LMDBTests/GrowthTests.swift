@@ -70,6 +70,20 @@ import Testing
     try environment.verify()
   }
 
+  /// Of the numbers of pages that a transaction fills, one leaves no page for the list of those it has freed.
+  @Test func commitThatAloneFillsTheMapGrows() throws {
+    for count in 20..<60 {
+      let (environment, a) = try Environment.make(
+        at: scratch("\(count)"), .init(durability: .unsafeNoSync, mapSize: 256 << 10))
+      for round in 0..<2 {
+        try environment.write { t in
+          for n in 0..<4 + round * count { try t.set([UInt8](repeating: 1, count: 4000), forKey: "\(n)", in: a) }
+        }
+      }
+      #expect(try environment.statistics(of: a).entries == 4 + count)
+    }
+  }
+
   @Test func limitIsAnErrorAndLeavesTheRestUsable() throws {
     let options = Environment.Options(durability: .unsafeNoSync, mapSize: 64 << 10, mapSizeLimit: 256 << 10)
     let (environment, a) = try Environment.make(at: scratch(), options)

@@ -1,5 +1,6 @@
 import Foundation
 import Harness
+import HitRatio
 import Peers
 
 /// The command behind tools/bench and tools/bench-compare.
@@ -9,6 +10,7 @@ struct Main {
     do {
       let arguments = Array(CommandLine.arguments.dropFirst())
       if arguments.first == "compare" { return try compare(Array(arguments.dropFirst())) }
+      if arguments.first == "hitratio" { return try HitRatioCommand.run(Array(arguments.dropFirst())) }
       if arguments.first == "memory-of" { return try MemoryUse.measure(Array(arguments.dropFirst())) }
       if arguments.first == "mix-of" { return try MixWorker.work(Array(arguments.dropFirst())) }
       try run(try Arguments(arguments))

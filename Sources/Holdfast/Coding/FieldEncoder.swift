@@ -6,7 +6,7 @@
 /// try store.write { try store.state.replace("draft:42", with: fields, in: &$0) }
 /// ```
 ///
-/// Properties become fields. Whole numbers stay whole; `Date` becomes a date in whole milliseconds, `Data` and `[UInt8]`
+/// Properties become fields. Whole numbers stay whole; `Date` becomes a date in whole milliseconds (rounded), `Data` and `[UInt8]`
 /// bytes, `URL` text; arrays and nested values arrays and maps. A property that is `nil` is left out by synthesized
 /// conformances.
 public struct FieldEncoder: Sendable {

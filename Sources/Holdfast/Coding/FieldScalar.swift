@@ -89,7 +89,7 @@ extension Data: FieldScalar {
 
 extension Date: FieldScalar {
   var fieldValue: FieldValue? {
-    Int64(exactly: (timeIntervalSince1970 * 1000).rounded(.down)).map { .date(milliseconds: $0) }
+    Int64(exactly: (timeIntervalSince1970 * 1000).rounded()).map { .date(milliseconds: $0) }
   }
 
   init?(fieldValue: FieldValue) {

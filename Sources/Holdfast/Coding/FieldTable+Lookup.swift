@@ -12,7 +12,8 @@ extension FieldTable {
     if count > scanLimit { return try search(name, table, count) }
     for entry in stride(from: 4, to: 4 + 16 * count, by: 16) {
       guard Int(try table.load(UInt16.self, at: entry + 4)) == name.count else { continue }
-      if try self.name(at: entry, of: table).elementsEqual(name) { return entry }
+      let candidate = try self.name(at: entry, of: table)
+      if name.isEmpty || candidate[0] == name[0] && candidate.elementsEqual(name) { return entry }
     }
     return nil
   }

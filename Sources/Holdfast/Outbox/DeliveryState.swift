@@ -165,8 +165,9 @@ struct DeliveryState: Hashable {
     lastError = reason
   }
 
-  /// Its hook failed after the server had answered: it is held, and must not be taken for unsent later.
-  mutating func hold(hookFailure reason: String, at now: Int64) {
+  /// It is held, and must not be taken for unsent later: its hook failed after the server had answered, or its state was
+  /// lost.
+  mutating func hold(inDoubt reason: String, at now: Int64) {
     if !doubt(reason, at: now) { hold(reason, .unfit) }
   }
 

@@ -26,13 +26,13 @@ extension Outbox {
   ///
   /// What is not in flight is gone with the commit. An attempt in flight is cancelled, and its entry leaves when that
   /// has come back: as delivered if it was, and as cancelled otherwise. What has been attempted before may have reached
-  /// the server.
+  /// the server. An entry that cannot be read is removed too if its number is given.
   ///
   /// - Parameters:
   ///   - selection: Which entries.
   ///   - transaction: A write transaction of this store.
   /// - Returns: How many there were.
-  /// - Throws: `corruptRecord` if the one entry that is meant cannot be read.
+  /// - Throws: `damaged` or `io` if the file cannot be read.
   @discardableResult
   public func cancel(
     _ selection: OutboxSelection, in transaction: inout WriteTransaction
@@ -40,9 +40,15 @@ extension Outbox {
     let clock = try clock(in: transaction.reader)
     var count = 0
     for id in try ids(of: selection, in: transaction.reader) {
-      guard var state = try state(of: id, in: transaction.reader), let entry = try entry(id, in: transaction.reader)
-      else { continue }
+      let key = id.key
+      guard try transaction.value(forKey: key.span, in: entries) != nil else { continue }
       count += 1
+      guard var state = try readableState(of: id, in: transaction.reader),
+        let entry = try readableEntry(id, in: transaction.reader)
+      else {
+        try forget(id, at: clock, in: &transaction)
+        continue
+      }
       if state.phase == .inFlight {
         state.isCancelRequested = true
         try set(state, of: id, in: &transaction)

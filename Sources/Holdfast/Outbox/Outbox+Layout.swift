@@ -8,7 +8,17 @@ extension Outbox {
   /// Brings the outbox of an older version up to date, and refuses that of a newer one.
   ///
   /// - Throws: `unsupportedVersion` if a newer version has written it, or if an older one has and it cannot be changed.
-  func prepareLayout() throws {
+  func prepareLayout() throws(StoreError) {
+    do {
+      try bringUpToDate()
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw StoreError(.io, "The outbox of \(environment.path) cannot be brought up to date: \(error).")
+    }
+  }
+
+  private func bringUpToDate() throws {
     let found = try environment.read { transaction in try meta.value(Self.layoutName, in: transaction) }
     if found == Self.layout { return }
     guard found < Self.layout else {

@@ -60,11 +60,11 @@ extension Outbox {
     let isThere = try transaction.value(forKey: key.span, in: entries) != nil
     guard isThere else { return nil }
     var state = DeliveryState(notBefore: clock.time)
-    state.hold(Self.unreadableState, .unfit)
     state.attempts = 1
     if let entry = try readableEntry(id, in: transaction.reader) {
       (state.route, state.priority, state.recovery) = (entry.route.number, entry.priority, entry.recovery)
     }
+    state.hold(inDoubt: Self.unreadableState, at: clock.time)
     try transaction.set([], forKey: runKey(state.epoch, id), in: running)
     try set(state, of: id, in: &transaction)
     try note(

@@ -80,7 +80,7 @@ extension Outbox {
     _ claim: Claim, hookFailure reason: String, at clock: OutboxClock, in transaction: inout WriteTransaction
   ) throws(StoreError) {
     guard var state = try claimedState(claim, in: transaction.reader) else { return }
-    state.hold(hookFailure: reason, at: clock.time)
+    state.hold(inDoubt: reason, at: clock.time)
     try set(state, of: claim.entry.id, in: &transaction)
     try note(
       .held, claim.entry.id, attempt: state.attempts, reason: reason, .held(claim.entry.id, reason: reason), at: clock,

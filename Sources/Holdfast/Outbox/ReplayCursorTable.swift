@@ -37,7 +37,7 @@ struct ReplayCursorTable: Sendable {
     return found
   }
 
-  private func decode(_ name: String, _ bytes: Span<UInt8>) throws(StoreError) -> ReplayCursorRow {
+  func decode(_ name: String, _ bytes: Span<UInt8>) throws(StoreError) -> ReplayCursorRow {
     do throws(Malformed) {
       return try ReplayCursorRow(decoding: bytes)
     } catch {

@@ -41,7 +41,9 @@ struct ChangeLog: Sendable {
   /// Notes a change, and gives it its stamp.
   @discardableResult
   func append(_ change: StateChange, in transaction: inout WriteTransaction) throws(StoreError) -> UInt64 {
-    let stamp = try lastStamp(in: transaction.reader) + 1
+    let last = try lastStamp(in: transaction.reader)
+    guard last < .max else { throw damaged("its last number is the highest there is") }
+    let stamp = last + 1
     try transaction.set(change.encoded, forKey: stamp.bigEndianBytes, in: changes)
     if stamp > Self.limit { try transaction.remove((stamp - Self.limit).bigEndianBytes, in: changes) }
     return stamp

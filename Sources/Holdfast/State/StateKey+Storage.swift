@@ -43,10 +43,10 @@ extension StateKey {
     return try body(bytes.span)
   }
 
-  /// The key of the record in its database, for a key that has been checked.
+  /// The key of the record in its database; for a key that cannot be stored, one that no record has.
   var storedBytes: [UInt8] {
     let bytes = Array(text.utf8)
-    return form == .plain ? bytes : bytes[..<495] + hash
+    return form == .plain ? bytes : bytes.prefix(495) + hash
   }
 
   /// The hash of the whole text.

@@ -100,6 +100,30 @@ import Testing
     try store.state.verify()
   }
 
+  @Test func rowsOfNonsenseAreErrors() throws {
+    let store = try fixture.open()
+    let layers = store.state.layers.layers
+    let log = store.state.rows.log.changes
+    try store.update("t:1", ["a": 1])
+    try store.write { t in try store.state.layers.add(["t:1": ["b": 1]], for: 1, .fold, in: &t) }
+    let layer = OptimisticLayers.Layer(entry: 2, key: "no colon", stamp: 1, policy: .fold, changes: ["a": 1])
+    let row = try layer.encoded()
+    try store.write { t in
+      try t.set(row, forKey: [1] + layer.key.hash + UInt64(2).bigEndianBytes, in: layers)
+      try t.set([], forKey: [2] + UInt64(2).bigEndianBytes + layer.key.hash, in: layers)
+    }
+    #expect(throws: (any Error).self) { try store.state.verify() }
+    try store.write { t in try store.state.layers.end(2, isDelivered: false, at: 0, in: &t) }
+    for bytes in [[], [1], [UInt8](repeating: 0xFF, count: 20)] as [[UInt8]] {
+      try store.write { t in try t.set(bytes, forKey: [1] + StateKey("t:1").hash + UInt64(1).bigEndianBytes, in: layers)
+      }
+      #expect { try store.state.merged(["t:1"]) } throws: { ($0 as? StoreError)?.code == .corruptRecord }
+    }
+    try store.write { t in try t.set([9], forKey: UInt64.max.bigEndianBytes, in: log) }
+    #expect { try store.update("t:2", ["a": 1]) } throws: { ($0 as? StoreError)?.code == .corruptRecord }
+    #expect(throws: (any Error).self) { try store.state.verify() }
+  }
+
   /// Every byte of a record is changed in turn. What is then read is the same or an error that names the key.
   @Test func aRecordWithAFlippedByteIsExactOrAnError() throws {
     let store = try fixture.open()

@@ -83,7 +83,7 @@ private struct StateRun {
   }
 
   private static func open(_ fixture: StateFixture) throws -> Store {
-    try Store.open(at: fixture.path, time: fixture.time, durability: .unsafeNoSync)
+    try Store.open(at: fixture.path, time: fixture.time, options: .init(durability: .unsafeNoSync))
   }
 
   mutating func step(_ action: StateModel.Action, _ index: Int) async throws {
@@ -103,7 +103,7 @@ private struct StateRun {
       await #expect(processExitsWith: .success) {
         [path = fixture.path as String, now = fixture.now as Int64, seed = seed as UInt64] in
         let time = SystemTime(now: { now }, sleep: { _ in })
-        let store = try Store.open(at: path, time: time, durability: .unsafeNoSync)
+        let store = try Store.open(at: path, time: time, options: .init(durability: .unsafeNoSync))
         for changes in StateProgram.changes(seed: seed) {
           try store.commit { t in for change in changes { try StateRun.apply(change, to: store, in: &t) } }
         }

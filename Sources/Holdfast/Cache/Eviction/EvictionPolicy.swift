@@ -1,4 +1,4 @@
-/// Which entries a memory cache lets go when it is full. <doc:EvictionPolicy> has the measurements.
+/// Which entries a memory cache lets go when it is full. <doc:Eviction> has the measurements.
 public enum EvictionPolicy: Sendable, Hashable, CaseIterable {
   /// Follows whichever of three rules has lately had the most hits for a sample of the keys: S3-FIFO, W-TinyLFU, or
   /// CLOCK. The default: within a few points of the best known policy on every kind of use that was measured.

@@ -2,7 +2,7 @@
 @usableFromInline
 struct Evictor: Sendable {
   /// What the cache may hold.
-  @usableFromInline private(set) var limit: Amount
+  private(set) var limit: Amount
   private var queues: EvictionQueues
   private var duel: EvictionDuel?
 
@@ -13,26 +13,34 @@ struct Evictor: Sendable {
       let duel = EvictionDuel(limit: limit)
       self.duel = duel
       queues = EvictionQueues(duel.leader)
-    case .lru: queues = EvictionQueues(.leastRecentlyUsed)
-    case .fifo: queues = EvictionQueues(.firstInFirstOut)
+      mask = duel.mask
+    case .lru:
+      queues = EvictionQueues(.leastRecentlyUsed)
+      mask = 0
+    case .fifo:
+      queues = EvictionQueues(.firstInFirstOut)
+      mask = .max
     }
   }
 
   /// What the entries are together.
-  @usableFromInline var total: Amount { queues.residents.total }
+  var total: Amount { queues.residents.total }
   /// The pinned entry that was pinned the longest ago.
   var oldestPinned: Int32? { queues.residents.pinned.tail >= 0 ? queues.residents.pinned.tail : nil }
   /// The rule that is followed now.
   var rule: EvictionRule { queues.rule }
 
   /// A look-up that finds an entry has to be noted if its hash has no bit of these.
-  var mask: UInt64 { rule == .leastRecentlyUsed ? 0 : duel?.mask ?? .max }
+  private(set) var mask: UInt64
 
   /// Changes the limit; what was learned under another one is forgotten.
   mutating func setLimit(_ limit: Amount) {
     guard limit != self.limit else { return }
     self.limit = limit
-    if duel != nil { duel = EvictionDuel(limit: limit) }
+    guard duel != nil else { return }
+    let duel = EvictionDuel(limit: limit)
+    self.duel = duel
+    mask = duel.mask
   }
 
   /// Notes that an entry was asked for.
@@ -55,14 +63,20 @@ struct Evictor: Sendable {
   mutating func remove(_ slot: Int32) { queues.remove(slot) }
 
   /// Takes out an entry that has to leave.
+  ///
+  /// - Returns: Its hash.
   @usableFromInline
-  mutating func evict(_ slot: Int32) { queues.evict(slot) }
+  @discardableResult
+  mutating func evict(_ slot: Int32) -> UInt64 {
+    let hash = queues.residents[slot].hash
+    queues.evict(slot)
+    return hash
+  }
 
   /// Takes out all entries; what was learned stays.
   mutating func removeAll() { queues.removeAll() }
 
   /// Whether an entry fits, in place of another one if `slot` is not negative.
-  @usableFromInline
   func hasRoom(forCost cost: Int, replacing slot: Int32) -> Bool {
     total.hasRoom(forCost: cost, within: limit, replacing: slot < 0 ? nil : queues.residents[slot].cost)
   }
@@ -86,11 +100,10 @@ struct Evictor: Sendable {
     queues.setCost(cost, of: slot)
     if (queues.residents[slot].queue == .pinned) != isPinned { queues.move(slot, to: isPinned ? .pinned : .small) }
     let hash = queues.residents[slot].hash
-    if !isPinned, hash & mask == 0 { use(slot, hash: hash) }
+    if hash & mask == 0 { use(slot, hash: hash) }
   }
 
   /// The hash of an entry.
-  @usableFromInline
   func hash(of slot: Int32) -> UInt64 { queues.residents[slot].hash }
 
   /// Chooses the entry that has to leave next.
@@ -105,7 +118,9 @@ struct Evictor: Sendable {
   }
 
   private mutating func follow(_ hash: UInt64, _ cost: Int) {
+    guard hash & mask == 0, duel != nil else { return }
     duel?.use(hash: hash, cost: cost, limit: limit)
-    if let leader = duel?.leader { queues.rule = leader }
+    queues.rule = duel?.leader ?? rule
+    mask = duel?.mask ?? mask
   }
 }

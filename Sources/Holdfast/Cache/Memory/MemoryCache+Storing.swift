@@ -17,9 +17,12 @@ extension MemoryCache {
         return (shard.isCurrent(version, hash), position.map { shard.entries[$0].slot } ?? -1)
       }
       guard found.isCurrent else { return (false, nil) }
-      guard isPermitted(cost, isPinned, times, found.slot, &ledger),
-        makeRoom(cost, replacing: found.slot, &ledger, &evicted)
-      else { return (false, remove(key, hash, &ledger)) }
+      let isOver = times.map(isOver) ?? false
+      switch ledger.admission(cost: cost, isPinned: isPinned, isOver: isOver, slot: found.slot) {
+      case .fits: break
+      case .isTight where makeRoom(cost, replacing: found.slot, &ledger, &evicted): break
+      default: return (false, remove(key, hash, &ledger))
+      }
       if found.slot < 0 { return (insert(value, key, hash, cost, isPinned, times, version, &ledger), nil) }
       let old = shard(hash).update { shard -> MemoryShard<Key, Value>.Entry? in
         guard shard.isCurrent(version, hash), let position = shard.position(of: key, hash: hash) else { return nil }
@@ -52,22 +55,11 @@ extension MemoryCache {
     return isInserted
   }
 
-  /// Whether an entry may be stored at all; if it may expire, look-ups know that from now on.
+  /// Whether an entry has expired before it is stored; that it may expire at all is known to look-ups from now on.
   @usableFromInline
-  func isPermitted(
-    _ cost: Int, _ isPinned: Bool, _ times: EntryTimes?, _ slot: Int32, _ ledger: inout MemoryLedger
-  ) -> Bool {
-    if let times {
-      isTimed.store(true, ordering: .releasing)
-      if times.isExpired(at: times.accessed, ageLimit: ageLimitMilliseconds.load(ordering: .relaxed)) { return false }
-    }
-    guard cost <= ledger.greatestCost, Amount().hasRoom(forCost: cost, within: ledger.evictor.limit),
-      !isPinned || ledger.evictor.hasRoomForPinned(cost, replacing: slot)
-    else {
-      ledger.rejections += 1
-      return false
-    }
-    return true
+  func isOver(_ times: EntryTimes) -> Bool {
+    isTimed.store(true, ordering: .releasing)
+    return times.isExpired(at: times.accessed, ageLimit: ageLimitMilliseconds.load(ordering: .relaxed))
   }
 
   /// Evicts until an entry fits, other ones than that which it replaces.
@@ -78,9 +70,8 @@ extension MemoryCache {
     _ cost: Int, replacing slot: Int32, _ ledger: inout MemoryLedger,
     _ evicted: inout [MemoryShard<Key, Value>.Entry]
   ) -> Bool {
-    if ledger.evictor.hasRoom(forCost: cost, replacing: slot) { return true }
     ledger.evictor.shield(slot)
-    while !ledger.evictor.hasRoom(forCost: cost, replacing: slot) {
+    while !ledger.hasRoom(forCost: cost, replacing: slot) {
       guard let entry = evict(within: nil, &ledger) else {
         ledger.rejections &+= 1
         return false
@@ -103,8 +94,7 @@ extension MemoryCache {
   /// Evicts an entry.
   @inlinable
   func evict(_ slot: Int32, _ ledger: inout MemoryLedger) -> MemoryShard<Key, Value>.Entry? {
-    let hash = ledger.evictor.hash(of: slot)
-    ledger.evictor.evict(slot)
+    let hash = ledger.evictor.evict(slot)
     ledger.evictions &+= 1
     return shard(hash).update { shard in
       shard.position(ofSlot: slot, hash: hash).map { shard.remove(at: $0) }

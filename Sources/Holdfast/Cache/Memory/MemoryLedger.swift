@@ -24,7 +24,34 @@ struct MemoryLedger: Sendable {
     evictor = Evictor(policy, limit: Amount(count: countLimit ?? .max, cost: costLimit ?? .max))
   }
 
-  /// The most that one entry may cost.
+  /// What comes of the wish to store an entry.
   @usableFromInline
-  var greatestCost: Int { entryCostLimit ?? costLimit.map { $0 / 4 } ?? .max }
+  enum Admission {
+    case fits
+    /// Others have to leave first.
+    case isTight
+    case isRefused
+  }
+
+  /// Whether an entry may be stored, in place of another one if `slot` is not negative.
+  ///
+  /// It changes nothing but the number of refusals; but what only reads such a large structure gets a copy of it.
+  @usableFromInline
+  mutating func admission(cost: Int, isPinned: Bool, isOver: Bool, slot: Int32) -> Admission {
+    if isOver { return .isRefused }
+    guard cost <= entryCostLimit ?? costLimit.map({ $0 / 4 }) ?? .max,
+      Amount().hasRoom(forCost: cost, within: evictor.limit),
+      !isPinned || evictor.hasRoomForPinned(cost, replacing: slot)
+    else {
+      rejections += 1
+      return .isRefused
+    }
+    return evictor.hasRoom(forCost: cost, replacing: slot) ? .fits : .isTight
+  }
+
+  /// Whether an entry fits now.
+  @usableFromInline
+  mutating func hasRoom(forCost cost: Int, replacing slot: Int32) -> Bool {
+    evictor.hasRoom(forCost: cost, replacing: slot)
+  }
 }

@@ -108,6 +108,7 @@ func run(_ mode: String, _ operations: Int, _ environment: Environment, _ a: Dat
         }
       }
     }
+  case "memory", "dictionary": sum = memoryHits(mode, operations)
   default: break
   }
   return sum

@@ -1,0 +1,56 @@
+import LMDB
+
+extension Outbox {
+  /// Figures that tell how the outbox is doing.
+  public struct Metrics: Sendable, Hashable {
+    /// Entries that are not settled.
+    public var pending = 0
+    /// Entries that wait for nothing but their time, their gate and their turn: heads of lanes that are not paused.
+    public var offered = 0
+    /// Attempts that are being made, or were when the last drain ended.
+    public var inFlight = 0
+    /// Entries that are set aside.
+    public var held = 0
+    /// Entries that were given up.
+    public var dead = 0
+    /// Files that belong to entries.
+    public var attachments = 0
+    /// Gates that are closed or being tried.
+    public var closedGates = 0
+    /// Records of the journal that are kept.
+    public var journalRecords = 0
+    /// When the oldest entry that is not settled was made, in milliseconds since 1970; `nil` if there is none, or it
+    /// cannot be read.
+    public var oldestCreatedAt: Int64?
+  }
+
+  /// How the outbox is doing.
+  ///
+  /// Costs a few reads, and one for each entry in flight or held, whatever else waits.
+  ///
+  /// - Returns: The figures, of one snapshot.
+  /// - Throws: `damaged` or `io` if the file cannot be read.
+  public func metrics() throws -> Metrics {
+    try environment.read { transaction in
+      var metrics = Metrics(
+        pending: try transaction.count(of: states), offered: try transaction.count(of: due),
+        dead: try transaction.count(of: dead), attachments: try transaction.count(of: attachments),
+        closedGates: try transaction.count(of: gates), journalRecords: try transaction.count(of: journal.rows))
+      var cursor = try transaction.cursor(in: running)
+      while try cursor.next() {
+        guard let id = EntryID(indexKey: [UInt8](copying: cursor.key)) else { continue }
+        switch try readableState(of: id, in: transaction)?.phase {
+        case .inFlight: metrics.inFlight += 1
+        case .held: metrics.held += 1
+        case .waiting, nil: break
+        }
+      }
+      var oldest = try transaction.cursor(in: entries)
+      if try oldest.next() {
+        let id = try EntryID(key: oldest.key, at: 0, of: entries)
+        metrics.oldestCreatedAt = try readableEntry(id, in: transaction)?.createdAt
+      }
+      return metrics
+    }
+  }
+}

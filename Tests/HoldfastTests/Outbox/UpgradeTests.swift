@@ -1,0 +1,86 @@
+import Foundation
+import LMDB
+import TestSupport
+import Testing
+
+@testable import Holdfast
+
+/// Stores that earlier versions have written: `Fixtures/layout-N` holds an entry in each phase.
+@Suite struct UpgradeTests {
+  private let directory = TemporaryDirectory()
+  private let time = TestTime()
+  private var path: String { "\(directory.path)/store" }
+
+  private func copyFixture() throws {
+    try FileManager.default.copyItem(
+      atPath: "\(Place.root)/Tests/HoldfastTests/Outbox/Fixtures/layout-1", toPath: path)
+  }
+
+  @Test("T17: an outbox of layout 1 is brought up to date and drained")
+  func layout1() async throws {
+    try copyFixture()
+    let store = try Store.open(at: path)
+    #expect(try store.outbox.verify().problems == [])
+    let pending = try store.outbox.pendingEntries(limit: 99)
+    #expect(try pending.map { try $0.entry.get().text } == ["retried", "behind", "held", "in flight", "behind 2"])
+    #expect(pending.map(\.phase) == [.waiting, .waiting, .held, .inFlight, .waiting])
+    #expect(pending.map(\.attempts) == [1, 0, 1, 1, 0])
+    let dead = try store.outbox.deadEntries(limit: 9)
+    #expect(dead.map(\.entry.text) == ["dead"] && dead[0].reason == "http 400")
+    let keys = try pending.map { try $0.entry.get().idempotencyKey }
+    try await store.write { t in _ = try store.outbox.requeue(dead[0].entry.id, in: &t) }
+    let sender = ScriptedSender()
+    let report = try await store.outbox.drain(with: sender)
+    #expect(report.delivered == 6)
+    #expect(Set(sender.sent.map(\.idempotencyKey)) == Set(keys + [dead[0].entry.idempotencyKey]))
+    let lanes = Dictionary(grouping: sender.sent, by: \.lane).mapValues { $0.map(\.text) }
+    #expect(lanes == ["a": ["retried", "behind"], "b": ["dead"], "c": ["held"], "d": ["in flight", "behind 2"]])
+    #expect(try store.outboxRows().isEmpty)
+  }
+
+  @Test("T17: a migration that is cut short begins anew")
+  func aMigrationThatIsTakenBack() async throws {
+    struct Stop: Error {}
+    try copyFixture()
+    let environment = try Environment.open(at: path, databases: StateStore.databases + Outbox.databases)
+    let outbox = try Outbox(environment, time: time.time)
+    #expect(throws: Stop.self) {
+      try environment.write { t in
+        try outbox.migrate(in: &t)
+        throw Stop()
+      }
+    }
+    for _ in 1...2 { try await environment.write { t in try outbox.migrate(in: &t) } }
+    #expect(try outbox.verify().problems == [])
+  }
+
+  @Test("T17: a newer layout is refused and left as it is")
+  func aNewerLayout() throws {
+    do {
+      let store = try Store.open(at: path)
+      try store.enqueue(["1"])
+      try store.write { t in try store.outbox.meta.set("layout", to: 3, in: &t) }
+    }
+    let before = try Data(contentsOf: URL(fileURLWithPath: "\(path)/data.mdb"))
+    for isReadOnly in [false, true] {
+      let error = #expect(throws: StoreError.self) { try Store.open(at: path, isReadOnly: isReadOnly) }
+      #expect(error?.code == .unsupportedVersion)
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path)/data.mdb")) == before)
+  }
+
+  @Test func stateRowsOfBothFormatsAreRead() throws {
+    var writer = ByteWriter()
+    for byte in [1, 3] as [UInt8] { writer.append(byte) }
+    for number in [7, 2, 1] as [UInt16] { writer.append(number) }
+    writer.append(UInt32(9))
+    writer.append(UInt64(4))
+    writer.append(Int64(1234))
+    writer.append(text: "why")
+    let old = try DeliveryState(decoding: writer.bytes.span)
+    #expect(old.phase == .held && old.attempts == 7 && old.unsentFailures == 2 && old.uncounted == 1)
+    #expect(old.generation == 9 && old.epoch == 4 && old.notBefore == 1234 && old.lastError == "why")
+    #expect(old.holdCause == .unfit && old.route == Route.usual)
+    #expect(try DeliveryState(decoding: old.encoded.span) == old)
+  }
+}
