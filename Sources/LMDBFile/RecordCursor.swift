@@ -1,6 +1,6 @@
 /// Walks the records of a database in its order, each value under a key a record of its own.
 ///
-/// ```swift
+/// ```
 /// var records = try RecordCursor(snapshot, tree)
 /// while try records.next() {
 ///   try records.readValue { part in … }

@@ -6,9 +6,9 @@ extension MemoryCache {
   /// The state of a key, to be taken before its value is read from elsewhere; `nil` while a change of it goes on.
   ///
   /// ```swift
-  /// if let version = cache.version(forKey: key) {
-  ///   let value = try load(key)
-  ///   cache.setObject(value, forKey: key, ifVersion: version)
+  /// func load(_ key: String, into cache: MemoryCache<String, [UInt8]>, from disk: DiskCache) throws {
+  ///   guard let version = cache.version(forKey: key), let bytes = try disk.value(forKey: key) else { return }
+  ///   cache.setObject(bytes, forKey: key, ifVersion: version)
   /// }
   /// ```
   ///

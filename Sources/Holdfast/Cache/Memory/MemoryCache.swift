@@ -5,7 +5,7 @@ public import Synchronization
 ///
 /// ```swift
 /// let thumbnails = MemoryCache<String, [UInt8]>(costLimit: 50_000_000)
-/// thumbnails.setObject(bytes, forKey: "user:42")
+/// thumbnails.setObject([0x47, 0x49, 0x46], forKey: "user:42")
 /// let cached = thumbnails.object(forKey: "user:42")
 /// ```
 ///
