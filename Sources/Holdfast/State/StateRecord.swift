@@ -31,7 +31,7 @@ struct StateRecord {
 /// What is around the fields of a record on disk.
 ///
 /// ```
-/// u8   format, 1            u8   flags: 1 = there are layers        u16  length of the key below
+/// u8   format, 2            u8   flags: 1 = there are layers        u16  length of the key below
 /// u64  stamp of the update that wrote it
 /// i64  time of that update, in milliseconds since 1970
 /// i64  time of expiry in milliseconds since 1970, or 0 for never
@@ -40,7 +40,7 @@ struct StateRecord {
 /// u64  checksum of everything before
 /// ```
 struct RecordHeader {
-  private static let format: UInt8 = 1
+  fileprivate static let format: UInt8 = 2
   private static let length = 28
   private static let layeredFlag: UInt8 = 1
   private static let checksumLength = 8
@@ -68,10 +68,10 @@ struct RecordHeader {
   static func check(_ bytes: Span<UInt8>, of key: StateKey) throws(Malformed) {
     let end = bytes.count - checksumLength
     guard end >= length else { throw Malformed.endsEarly }
+    guard try bytes.load(UInt8.self, at: 0) == format else { throw Malformed("its format is unknown") }
     guard try bytes.load(UInt64.self, at: end) == bytes.extracting(0..<end).checksum(0) else {
       throw Malformed("its checksum is wrong")
     }
-    guard try bytes.load(UInt8.self, at: 0) == format else { throw Malformed("its format is unknown") }
     if key.form == .plain {
       guard try bytes.load(UInt16.self, at: 2) == 0 else { throw Malformed("it claims another key") }
     } else {
@@ -106,7 +106,7 @@ extension StateRecord {
   func encoded(for key: StateKey) throws(StoreError) -> [UInt8] {
     let isHashed = key.form == .hashed
     var writer = ByteWriter()
-    writer.append(UInt8(1))
+    writer.append(RecordHeader.format)
     writer.append(UInt8(isLayered ? 1 : 0))
     writer.append(UInt16(isHashed ? key.text.utf8.count : 0))
     writer.append(stamp)

@@ -57,6 +57,14 @@ import Testing
     #expect(try !isKnown(["big:1"], in: store))
   }
 
+  @Test func halfAsManyListsAsPlacesAreAlmostAllKept() throws {
+    let store = try fixture.open(StateOptions(memoLimit: 512))
+    let lists = (0..<256).map { [StateKey](["post:\($0)", "user:\($0)"]) }
+    for _ in 0..<2 { for keys in lists { #expect(try store.state.merged(keys) == [:]) } }
+    let known = try lists.count { try isKnown($0, in: store) }
+    #expect(known >= 240, "with one place a list it would be about 200")
+  }
+
   @Test func aTransactionOfItsOwnSeesItsChanges() throws {
     let store = try fixture.open()
     #expect(try store.state.merged(["post:1"]) == [:])
