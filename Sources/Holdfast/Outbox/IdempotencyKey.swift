@@ -1,9 +1,13 @@
+import LMDB
+
 /// 128 random bits that name an operation towards the server, written as a version 4 UUID (RFC 9562).
 public struct IdempotencyKey: Sendable, Hashable, CustomStringConvertible {
   let bytes: [UInt8]
 
-  init() {
-    var bytes = UInt64.random(in: 0 ... .max).bigEndianBytes + UInt64.random(in: 0 ... .max).bigEndianBytes
+  init() { self.init(random: SystemRandom.bytes(16)) }
+
+  fileprivate init(random: [UInt8]) {
+    var bytes = random
     bytes[6] = bytes[6] & 0x0F | 0x40
     bytes[8] = bytes[8] & 0x3F | 0x80
     self.bytes = bytes
@@ -24,6 +28,21 @@ public struct IdempotencyKey: Sendable, Hashable, CustomStringConvertible {
       rest = rest.dropFirst(length)
     }
     return groups.joined(separator: "-")
+  }
+}
+
+/// Makes keys from random bytes that are fetched for many of them at once.
+///
+/// A child of a fork would make the same keys as its parent; it cannot use the parent's environment, and so not its outbox.
+final class IdempotencyKeySource: Sendable {
+  private let bytes = Monitor<[UInt8]>([])
+
+  func next() -> IdempotencyKey {
+    bytes.update { bytes in
+      if bytes.isEmpty { bytes = SystemRandom.bytes(16 * 256) }
+      defer { bytes.removeLast(16) }
+      return IdempotencyKey(random: Array(bytes.suffix(16)))
+    }
   }
 }
 

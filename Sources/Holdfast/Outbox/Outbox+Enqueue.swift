@@ -26,7 +26,7 @@ extension Outbox {
       for rival in rivals { try supersede(rival, by: id, at: clock, in: &transaction) }
     }
     let entry = OutboxEntry(
-      request, id: id, attachments: request.attachments.map(\.attachment), idempotencyKey: IdempotencyKey(),
+      request, id: id, attachments: request.attachments.map(\.attachment), idempotencyKey: keySource.next(),
       createdAt: clock.anchor.wall)
     var state = DeliveryState(notBefore: clock.time + request.delay.milliseconds)
     if let age = request.maxAge { state.expiresAt = max(1, clock.age + age.milliseconds) }

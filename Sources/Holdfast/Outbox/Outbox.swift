@@ -19,6 +19,7 @@ public struct Outbox: Sendable {
   let folder: AttachmentFolder
   /// Shared by all stores of this path in this process.
   let board: Board
+  let keySource = IdempotencyKeySource()
   var wakeUp: WakeUp { board.wakeUp }
   /// Told what happens through this copy of the outbox.
   var observer: (@Sendable (OutboxEvent) -> Void)?
