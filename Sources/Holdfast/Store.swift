@@ -53,6 +53,10 @@ public final class Store: Sendable {
     at path: String, isReadOnly: Bool = false, state stateOptions: StateOptions = StateOptions(), time: SystemTime,
     options: Environment.Options = Environment.Options()
   ) throws(StoreError) -> Store {
+    guard !FileSystem.exists("\(path)/cache.lock") else {
+      throw StoreError(
+        .invalidOption, "\(path) holds a cache, which may be thrown away; give the store a directory of its own.")
+    }
     var options = options
     if isReadOnly { options.mode = .readOnly }
     let environment: Environment
@@ -66,6 +70,8 @@ public final class Store: Sendable {
     }
     let store = try Store(environment, time: time, state: stateOptions)
     try store.outbox.prepareLayout()
+    // Also says to a cache that this directory is not for it.
+    if options.mode != .readOnly { _ = try File("\(environment.path)/outbox.lock", .lock) }
     return store
   }
 

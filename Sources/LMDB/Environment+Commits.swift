@@ -39,6 +39,9 @@ extension Environment {
 
 extension ReadTransaction {
   /// The number of the commit that the snapshot shows; inside a write, of the commit that it will make.
+  ///
+  /// A snapshot that was taken while two commits were made may show the second of them under the number from before:
+  /// LMDB 0.9 reads the number first. Then it is never equal to ``Environment/lastTransactionID`` again.
   package var id: Int { unsafe mdb_txn_id(raw) }
 }
 

@@ -10,6 +10,8 @@ public struct DeadEntry: Sendable {
   public let attempts: Int
   /// When it was given up, in milliseconds since 1970.
   public let diedAt: Int64
+  /// ``DeliveryState/ambiguousSince`` when it died.
+  var ambiguousSince: Int64 = 0
 }
 
 extension DeadEntry {
@@ -19,7 +21,8 @@ extension DeadEntry {
     var writer = ByteWriter()
     writer.append(Self.format)
     let fields: FieldMap = [
-      "attempts": .int(Int64(attempts)), "diedAt": .date(milliseconds: diedAt), "entry": .bytes(try entry.encoded()),
+      "ambiguousSince": .int(ambiguousSince), "attempts": .int(Int64(attempts)), "diedAt": .date(milliseconds: diedAt),
+      "entry": .bytes(try entry.encoded()),
       "reason": .string(reason),
     ]
     try FieldTable.append(fields, to: &writer)
@@ -43,6 +46,7 @@ extension DeadEntry {
     entry = try OutboxEntry(decoding: entryBytes.span, id: id, attachmentsIn: folder)
     reason = fields["reason"]?.stringValue ?? ""
     attempts = Int(fields["attempts"]?.intValue ?? 0)
+    ambiguousSince = fields["ambiguousSince"]?.intValue ?? 0
     if case .date(let time) = fields["diedAt"] { diedAt = time } else { diedAt = 0 }
   }
 }

@@ -65,7 +65,7 @@ final class Drain<Sender: OutboxSender>: Sendable {
         for id in turn.cancelRequests { flights[id]?.task.cancel() }
         if !turn.unsettled.isEmpty { continue }
         if flights.isEmpty && (turn.isCancelled || turn.isGoalReached) { return report }
-        await rest(after: turn, isBusy: turn.isCancelled || flights.count >= options.concurrency)
+        await rest(after: turn, isBusy: turn.isCancelled)
       }
     }
   }

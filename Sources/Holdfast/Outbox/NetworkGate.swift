@@ -48,7 +48,7 @@ struct NetworkGate: Hashable {
     case .delivered, .permanent, .transient, .postponed:
       failures = 0
       isSaidToBeGone = false
-      window = min(limit, window * 2)
+      window = window > limit / 2 ? limit : window * 2
     case .notSent, .interrupted, .unsendable:
       break
     }

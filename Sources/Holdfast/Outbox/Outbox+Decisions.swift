@@ -93,6 +93,7 @@ extension Outbox {
       try transaction.remove(runKey(state.epoch, id), in: running)
       _ = state.release(at: clock.time)
       state.ambiguousSince = 0
+      state.isCancelRequested = false
       try set(state, of: id, in: &transaction)
       try offer(id, state, lane: entry.lane, in: &transaction)
       try note(.requeued, id, attempt: state.attempts, .requeued(id), at: clock, in: &transaction)
@@ -120,6 +121,7 @@ extension Outbox {
     // It may have been sent, but has all its attempts before it.
     state.attempts = UInt16(clamping: letter.attempts)
     state.uncounted = state.attempts
+    state.ambiguousSince = letter.ambiguousSince
     try insert(entry, &state, in: &transaction)
     for attachment in entry.attachments {
       try transaction.set(entry.id.key, forKey: attachment.id.bytes, in: attachments)

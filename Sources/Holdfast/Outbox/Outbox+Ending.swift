@@ -27,7 +27,8 @@ extension Outbox {
       entry.id.rawValue, isDelivered: ending == .delivered, at: clock.anchor.wall, in: &transaction)
     if let reason = ending.reasonOfDeath {
       let letter = DeadEntry(
-        entry: entry, reason: reason.cut(toBytes: 1000), attempts: Int(state.attempts), diedAt: clock.anchor.wall)
+        entry: entry, reason: reason.cut(toBytes: 1000), attempts: Int(state.attempts), diedAt: clock.anchor.wall,
+        ambiguousSince: state.ambiguousSince)
       try transaction.set(letter.encoded(), forKey: entry.id.key, in: dead)
     } else {
       try removeFiles(of: entry, in: &transaction)

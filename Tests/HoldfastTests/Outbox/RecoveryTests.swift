@@ -25,6 +25,17 @@ import Testing
     #expect(sender.calls == ["send"])
   }
 
+  @Test func aRequeuedLetterOfUnknownFateIsNotSentBlindly() async throws {
+    let store = try open()
+    try store.enqueue("1", lane: "a") { ($0.recovery, $0.maxAttempts) = (.probe, 1) }
+    let lost = ScriptedSender { _, _ in .ambiguous(reason: "the reply was lost") }
+    #expect(try await store.outbox.drain(with: lost).died == 1)
+    _ = try await store.write { t in try store.outbox.requeue(EntryID(rawValue: 1), in: &t) }
+    let sender = ReconcilingSender(.notDelivered)
+    #expect(try await store.outbox.drain(with: sender, options: .init(concurrency: .max)).delivered == 1)
+    #expect(sender.calls == ["reconcile", "send"])
+  }
+
   @Test(
     arguments: [
       (.delivered(reply: [7]), ["reconcile"], 1, 0), (.notDelivered, ["reconcile", "send"], 1, 0),

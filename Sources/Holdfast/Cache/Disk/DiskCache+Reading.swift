@@ -124,7 +124,12 @@ extension DiskCache {
     case .nothing: break
     case .copy(let record, let bytes): try body(record, bytes.span)
     case .file(let record, let file):
-      if let bytes = try contents(of: file, record, key) { try body(record, bytes.span) }
+      if let bytes = try contents(of: file, record, key) {
+        try body(record, bytes.span)
+      } else if let newer = try version(forKey: key), newer != record.version {
+        // Replaced between the look at its name and that at its content: the value that is there now counts.
+        try read(key, body)
+      }
     }
   }
 

@@ -103,6 +103,10 @@ public final class DiskCache: Sendable {
     try configuration.validate()
     try FileSystem.makeDirectory(path)
     let path = try FileSystem.canonicalPath(path)
+    guard !FileSystem.exists("\(path)/outbox.lock") else {
+      throw StoreError(
+        .invalidOption, "\(path) holds a store, which is not to be thrown away; give the cache a directory of its own.")
+    }
     // One at a time, over all processes: what cannot be trusted is moved before anybody has it open.
     let lock = try File("\(path)/cache.lock", .lock)
     _ = try lock.lock(waiting: true)
