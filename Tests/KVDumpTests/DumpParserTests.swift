@@ -49,7 +49,7 @@ import Testing
         return Int((state &* 0x2545_F491_4F6C_DD1D) >> 33) % limit
       }
       var text = original
-      for _ in 0...random(3) {
+      for _ in 0...random(3) where text.count > 1 {
         let place = random(text.count)
         switch random(4) {
         case 0: text[place] = UInt8(random(256))
