@@ -59,7 +59,7 @@ struct BenchTests {
       .waiting("few", .powerLossSafe, operations: 40), [contender("ours"), contender("theirs")])
     #expect(bench.rows.map(\.name) == ["few", "few, CPU", "few, p50"])
     try bench.compare(
-      .waiting("many", .powerLossSafe, operations: 2000), [contender("ours"), contender("theirs")])
+      .waiting("many", .powerLossSafe, operations: 20_000), [contender("ours"), contender("theirs")])
     #expect(bench.rows.dropFirst(3).map(\.name) == ["many", "many, CPU", "many, p50", "many, p99", "many, p99.9"])
     #expect(bench.rows.last?.ratio == 1)
   }
