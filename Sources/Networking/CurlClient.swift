@@ -52,7 +52,7 @@
     private let multi: UnsafeMutableRawPointer?
 
     init() {
-      _ = Self.library
+      _ = Self.globalState
       unsafe multi = curl_multi_init()
     }
 
@@ -61,7 +61,7 @@
     }
 
     /// Sets up libcurl once in a process.
-    private static let library = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+    private static let globalState = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 
     func start(_ transfer: CurlTransfer) {
       let mustStart = state.update { state in
