@@ -1,11 +1,3 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// A thread that commits what tasks ask for, in their order, as many as are waiting at a time.
 ///
 /// The queue is as long as there are tasks, since each waits for its answer. The thread is started by the first
@@ -49,27 +41,9 @@ final class GroupWriter: Sendable {
   }
 
   private func start() {
-    let loop = unsafe Unmanaged.passRetained(Loop(state: state))
-    #if canImport(Darwin)
-      var thread: pthread_t?
-    #else
-      var thread = pthread_t()
-    #endif
-    let code = unsafe pthread_create(
-      &thread, nil,
-      { context in
-        if let context = unsafe context { unsafe Unmanaged<Loop>.fromOpaque(context).takeRetainedValue().run() }
-        return nil
-      }, unsafe loop.toOpaque())
-    guard code == 0 else {
-      unsafe loop.release()
-      return refuse(code)
-    }
-    #if canImport(Darwin)
-      if let thread = unsafe thread { unsafe pthread_detach(thread) }
-    #else
-      pthread_detach(thread)
-    #endif
+    let loop = Loop(state: state)
+    let code = DetachedThread.start { loop.run() }
+    if code != 0 { refuse(code) }
   }
 
   /// Answers what has been asked meanwhile; the next request tries again.

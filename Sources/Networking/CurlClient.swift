@@ -83,7 +83,7 @@
 
     private func startThread() -> Bool {
       if unsafe multi == nil { return false }
-      return ServiceThread.start { self.run() }
+      return DetachedThread.start { self.run() } == 0
     }
 
     func stop() {

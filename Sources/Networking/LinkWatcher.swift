@@ -27,11 +27,11 @@
       // After the socket is bound: a change from here on is not missed.
       let isStarted =
         hasPipe
-        && ServiceThread.start { [end = ends[0], count] in
+        && DetachedThread.start { [end = ends[0], count] in
           Self.watch(socket, until: end, count, onChange)
           close(socket)
           close(end)
-        }
+        } == 0
       guard isStarted else {
         for file in [socket] + ends where file >= 0 { close(file) }
         return nil

@@ -1,4 +1,5 @@
 import Foundation
+import Holdfast
 import LMDBFile
 
 /// The command-line tool: `kvdump COMMAND PATH [ARGUMENTS]`.

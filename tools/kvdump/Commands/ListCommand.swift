@@ -1,3 +1,4 @@
+import Holdfast
 import LMDBFile
 
 /// `ls PATH`: the databases of an environment.

@@ -1,3 +1,4 @@
+import Holdfast
 import LMDBFile
 
 /// `verify PATH`: checks every page, and lists what is wrong.

@@ -1,4 +1,5 @@
 import Foundation
+import Holdfast
 import LMDBFile
 
 /// `watch PATH`: a line for each commit that is seen.

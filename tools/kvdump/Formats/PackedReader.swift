@@ -1,4 +1,5 @@
 import Foundation
+import Holdfast
 
 /// Reads MessagePack (the specification of msgpack.org) or CBOR (RFC 8949), and shows it as JSON.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import Holdfast
 import LMDBFile
 
 /// How records are written, for people or for programs.

@@ -1,4 +1,5 @@
 import Foundation
+import Holdfast
 import LMDBFile
 
 /// Shows a value as what it holds.

@@ -1,7 +1,7 @@
 /// Pieces of JSON (RFC 8259).
-enum JSONText {
+package enum JSONText {
   /// A string, in which control characters and what could act on a terminal are escaped.
-  static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
       switch scalar {
