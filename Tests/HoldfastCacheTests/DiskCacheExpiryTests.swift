@@ -78,6 +78,26 @@ import Testing
     try cache.verify()
   }
 
+  /// A read that is noted gives the time of the read, not that of the write which brings it into the order.
+  @Test func aWriteDoesNotMakeOldEntriesYoung() throws {
+    let cache = try DiskCache.open(path, machine, .init(limits: .init(ageLimit: .seconds(300))))
+    for key in ["a", "b", "c"] { try cache.setValue([1], forKey: key) }
+    machine.advance(.seconds(200))
+    for key in ["a", "b", "c"] { #expect(try cache.value(forKey: key) == [1]) }
+    machine.advance(.seconds(290))
+    try cache.setValue([2], forKey: "young")
+    #expect(try cache.containsObject(forKey: "a"))
+    machine.advance(.seconds(20))
+    for key in ["a", "b", "c"] { #expect(try cache.value(forKey: key) == nil) }
+    for _ in 0..<3 {
+      try cache.setValue([3], forKey: "young")
+      try cache.trim()
+      for key in ["a", "b", "c"] { #expect(try !cache.containsObject(forKey: key)) }
+    }
+    #expect(try cache.totalCount() == 1)
+    try cache.verify()
+  }
+
   @Test func trimmingToAnAge() throws {
     let cache = try DiskCache.open(path, machine)
     for index in 0..<600 {

@@ -57,7 +57,7 @@ extension DiskCacheEdit {
       return false
     }
     if let time = touches.time(of: record.version), UInt64(clamping: time) &* 1000 > lastUse {
-      try move(record, key, from: lastUse, in: &transaction)
+      try move(record, key, from: lastUse, usedAt: time, in: &transaction)
       touches.settle(record.version)
       return false
     }
@@ -76,7 +76,7 @@ extension DiskCacheEdit {
       let place = DiskCacheTables.orderKey(read.priority, lastUse)
       // The entry may be gone, or have been written anew.
       guard !isFresh(lastUse), let key = try key(at: place, in: transaction.reader) else { continue }
-      try move(record, key, from: lastUse, in: &transaction)
+      try move(record, key, from: lastUse, usedAt: read.time, in: &transaction)
     }
   }
 
@@ -86,10 +86,19 @@ extension DiskCacheEdit {
     return [UInt8](copying: found)
   }
 
+  /// Gives an entry the place of the time when it was used, not of now: what is too old by then stays too old.
   private mutating func move(
-    _ record: DiskCacheRecord, _ key: [UInt8], from lastUse: UInt64, in transaction: inout WriteTransaction
+    _ record: DiskCacheRecord, _ key: [UInt8], from lastUse: UInt64, usedAt time: Int64,
+    in transaction: inout WriteTransaction
   ) throws(StoreError) {
-    let newest = totals.nextVersion(at: now)
+    var newest = max(lastUse + 1, UInt64(clamping: time) &* 1000)
+    while newest <= totals.last,
+      try self.key(at: DiskCacheTables.orderKey(record.priority, newest), in: transaction.reader) != nil
+    {
+      newest += 1
+    }
+    // Above all numbers that were given, none that will be may be taken.
+    if newest > totals.last { newest = totals.nextVersion(at: time) }
     try transaction.removeValue(
       forKey: DiskCacheTables.orderKey(record.priority, lastUse).span, in: tables.order)
     try transaction.set(
