@@ -19,6 +19,8 @@ final class Drain<Sender: OutboxSender>: Sendable {
   private let events: Monitor<[OutboxEvent]>
   private let finished = Monitor<[DrainTurn.Finished]>([])
   private let statuses = Monitor<[NetworkStatus]>([])
+  /// Whether the network monitor has said how things are, or will never.
+  private let hasListened = Monitor(false)
 
   init(
     _ outbox: Outbox, _ sender: Sender, _ hooks: OutboxHooks, _ options: Outbox.DrainOptions, epoch: UInt64,
@@ -39,6 +41,8 @@ final class Drain<Sender: OutboxSender>: Sendable {
       var report = Outbox.DrainReport()
       var flights: [EntryID: Flight] = [:]
       var turn = DrainTurn(outbox, hooks, options, epoch: epoch)
+      // Otherwise the first turn would try all lanes in vain while there is no network.
+      while !Task.isCancelled, !hasListened.update({ $0 }) { await outbox.wakeUp.wait() }
       while true {
         let arrived = finished.takeAll()
         for item in arrived { flights[item.claim.entry.id] = nil }
@@ -94,8 +98,11 @@ final class Drain<Sender: OutboxSender>: Sendable {
   private func listen() async {
     for await status in options.network.statuses() {
       statuses.update { $0.append(status) }
+      hasListened.update { $0 = true }
       outbox.wakeUp.signal()
     }
+    hasListened.update { $0 = true }
+    outbox.wakeUp.signal()
   }
 
   private func commit(_ turn: DrainTurn) async throws -> DrainTurn {

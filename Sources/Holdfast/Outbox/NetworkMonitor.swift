@@ -25,7 +25,7 @@ public struct NetworkStatus: Sendable, Hashable {
 
 /// Tells when the way to the network comes and goes, so that a drain need not try in vain.
 public protocol NetworkMonitor: Sendable {
-  /// The present status at once, then each one that differs from the one before.
+  /// The present status at once, then each one that differs from the one before. A drain begins when it has the first.
   ///
   /// Each call starts a sequence of its own, which ends only with the task that reads it. Between changes nothing runs.
   /// Of several changes that have not been read, the last is kept.

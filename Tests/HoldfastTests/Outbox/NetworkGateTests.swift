@@ -104,7 +104,30 @@ import Testing
     let report = try await store.outbox.drain(with: sender, options: .init(pollInterval: nil))
     #expect(report.delivered == 50)
     #expect(report.retrying < 30, "not each of the entries for each probe: \(report.retrying)")
-    #expect(sender.sent.allSatisfy { _ in true })
+  }
+
+  @Test func nothingIsTriedBeforeTheMonitorHasSpoken() async throws {
+    let store = try Store.open(at: "\(directory.path)/store", time: time.time)
+    for n in 1...3 { try store.enqueue(["\(n)"], lane: "\(n)") }
+    let monitor = Told()
+    monitor.say.yield(NetworkStatus(isReachable: false))
+    let start = time.time.now()
+    let attempts = Monitor<[Int64]>([])
+    let sender = ScriptedSender { [time] _, _ in
+      attempts.update { $0.append(time.time.now() - start) }
+      return .delivered(reply: [])
+    }
+    try await store.outbox.drain(with: sender, options: .init(network: monitor, pollInterval: nil))
+    let times = attempts.update { $0 }
+    #expect(times.count == 3 && times.allSatisfy { $0 >= 60_000 }, "\(times)")
+  }
+
+  @Test func aMonitorThatEndsHoldsNothingUp() async throws {
+    let store = try Store.open(at: "\(directory.path)/store", time: time.time)
+    try store.enqueue(["1"])
+    let monitor = Told()
+    monitor.say.finish()
+    #expect(try await store.outbox.drain(with: ScriptedSender(), options: .init(network: monitor)).delivered == 1)
   }
 
   @Test func theMonitorsWordIsHeardAtOnce() async throws {
