@@ -13,6 +13,8 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   var failure: StoreError?
   /// The bytes of the keys and values it has stored, and of the keys it has removed.
   var changedBytes = 0
+  /// Whether it may have the room that is kept for the end, as what frees room in turn must.
+  package var mayUseReserve = false
   /// Whether LMDB has refused something for good: the transaction will not commit.
   package var isDoomed: Bool { failure != nil }
   /// What to do once the commit has happened, outside every lock.
@@ -140,6 +142,8 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
       throw doomed(by: begun, "begin a nested transaction")
     }
     var transaction = unsafe WriteTransaction(child, owner: owner)
+    transaction.changedBytes = changedBytes
+    transaction.mayUseReserve = mayUseReserve
     var isEnded = false
     do {
       let result = try body(&transaction)
@@ -149,7 +153,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
       let code = unsafe mdb_txn_commit(child)
       guard code == MDB_SUCCESS else { throw doomed(by: code, "commit a nested transaction") }
       commitActions += transaction.commitActions
-      changedBytes += transaction.changedBytes
+      changedBytes = transaction.changedBytes
       return result
     } catch {
       if !isEnded { unsafe mdb_txn_abort(child) }

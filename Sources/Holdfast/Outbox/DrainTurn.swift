@@ -68,6 +68,7 @@ struct DrainTurn: Sendable {
   }
 
   mutating func run(in transaction: inout WriteTransaction) throws {
+    transaction.mayUseReserve = true
     var random = SystemRandomNumberGenerator()
     let clock = try outbox.clock(in: transaction.reader)
     time = clock.time

@@ -114,7 +114,7 @@ extension Outbox {
     _ id: EntryID, in transaction: inout WriteTransaction
   ) throws(StoreError) -> EntryID {
     let letter = try deadEntry(id, in: transaction.reader)
-    try checkHeadroom(in: transaction)
+    try environment.checkHeadroom(in: transaction, or: .outboxFull)
     let clock = try startedClock(in: &transaction)
     let entry = letter.entry.renumbered(EntryID(rawValue: try meta.increment("sequence", in: &transaction)))
     var state = DeliveryState(notBefore: clock.time)

@@ -20,7 +20,7 @@ extension Outbox {
     let clock = try startedClock(in: &transaction)
     let rivals = try rivals(of: request, in: transaction.reader)
     if request.conflict == .keep, let rival = rivals.first { return rival }
-    try checkHeadroom(in: transaction)
+    try environment.checkHeadroom(in: transaction, or: .outboxFull)
     let id = EntryID(rawValue: try meta.increment("sequence", in: &transaction))
     if request.conflict == .replace {
       for rival in rivals { try supersede(rival, by: id, at: clock, in: &transaction) }

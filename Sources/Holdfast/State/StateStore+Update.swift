@@ -11,12 +11,14 @@ extension StateStore {
   ///   - changes: The fields to set; `nil` removes.
   ///   - expiry: How long the record lasts from now on.
   ///   - transaction: A write transaction of this store.
-  /// - Throws: `invalidKey` or `invalidValue` for what cannot be stored; `corruptRecord` if the record is unreadable.
+  /// - Throws: `invalidKey` or `invalidValue` for what cannot be stored; `corruptRecord` if the record is unreadable;
+  ///   `mapFull` close to the file's limit, if fields are set.
   public func update(
     _ key: StateKey, _ changes: FieldChanges, expires expiry: StateExpiry = .unchanged,
     in transaction: inout WriteTransaction
   ) throws(StoreError) {
     try key.checkDurable()
+    if !changes.values.isEmpty { try environment.checkHeadroom(in: transaction, or: .mapFull) }
     let now = time.now()
     let old = try rows.record(key, in: transaction.reader)
     var record = old ?? StateRecord()
@@ -31,12 +33,13 @@ extension StateStore {
   ///   - fields: All that it has from now on; with none, it is removed.
   ///   - expiry: How long the record lasts from now on.
   ///   - transaction: A write transaction of this store.
-  /// - Throws: `invalidKey` or `invalidValue` for what cannot be stored.
+  /// - Throws: `invalidKey` or `invalidValue` for what cannot be stored; `mapFull` close to the file's limit.
   public func replace(
     _ key: StateKey, with fields: FieldMap, expires expiry: StateExpiry = .never,
     in transaction: inout WriteTransaction
   ) throws(StoreError) {
     try key.checkDurable()
+    if !fields.isEmpty { try environment.checkHeadroom(in: transaction, or: .mapFull) }
     let now = time.now()
     let old = try recordToRemove(key, in: transaction.reader)
     var record = old ?? StateRecord()

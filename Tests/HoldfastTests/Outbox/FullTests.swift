@@ -57,6 +57,28 @@ import Testing
     try store.enqueue(["1"])
   }
 
+  @Test("T13: neither can the state, and what it has can be removed")
+  func aFullStateLeavesRoom() async throws {
+    let store = try openSmall()
+    let hooks = OutboxHooks(onCommit: { [state = store.state] entry, _, t in
+      try state.update(StateKey(type: "sent", id: entry.text), ["is": true], in: &t)
+    })
+    let count = 200
+    for n in 0..<count { try store.enqueue("\(n)", lane: "\(n % 20)") { _ in } }
+    var records = 0
+    let error = #expect(throws: StoreError.self) {
+      while records < 100_000 {
+        try store.update(StateKey(type: "t", id: "\(records)"), ["a": .bytes([UInt8](repeating: 1, count: 2000))])
+        records += 1
+      }
+    }
+    #expect(error?.code == .mapFull && error?.message.contains("remove something") == true && records > 10)
+    #expect(try await store.outbox.drain(with: ScriptedSender(), hooks: hooks).delivered == count)
+    try await store.write { t in try store.state.removeAll(type: "t", in: &t) }
+    try store.update("t:again", ["a": 1])
+    #expect(try store.outbox.verify().problems == [])
+  }
+
   @Test("T21: how many commits an entry costs")
   func commitsAreCounted() async throws {
     let store = try open()
