@@ -4,7 +4,10 @@ extension Environment {
   /// Refuses to store more while there is still room to remove something, and to settle what is in the outbox: that
   /// needs pages too. What settles, with its hooks, may have that room.
   ///
-  /// - Parameter code: What to throw.
+  /// - Parameters:
+  ///   - transaction: The write.
+  ///   - code: What to throw.
+  /// - Throws: The code, if there is no more room than that.
   func checkHeadroom(in transaction: borrowing WriteTransaction, or code: StoreError.Code) throws(StoreError) {
     if transaction.mayUseReserve { return }
     let limit = options.mapSizeLimit
