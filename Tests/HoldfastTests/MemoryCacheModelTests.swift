@@ -118,7 +118,7 @@ private struct Model {
       return found == nil ? check() : "found what has expired"
     }
     twin[position].entry.accessed = now
-    if policy == .lru { twin.append(twin.remove(at: position)) }
+    if policy == .lru, !twin[position].entry.isPinned { twin.append(twin.remove(at: position)) }
     let value = twin.first { $0.key == key }?.entry.value
     return found == value ? nil : "found \(String(describing: found)) instead of \(String(describing: value))"
   }
@@ -134,6 +134,7 @@ private struct Model {
       lifetime: entry.expiresAt == .max ? nil : .milliseconds(entry.expiresAt - now),
       idleLimit: entry.idleLimit == .max ? nil : .milliseconds(entry.idleLimit), isPinned: entry.isPinned)
     let position = twin.firstIndex { $0.key == key }
+    let later = position.map { Set(twin[($0 + 1)...].map(\.key)) } ?? []
     let old = position.map { twin.remove(at: $0) }
     let pinned = twin.filter(\.entry.isPinned)
     let pinnedCost = pinned.reduce(0) { $0 + $1.entry.cost }
@@ -149,9 +150,12 @@ private struct Model {
     evict(while: isTooMuch)
     // Pinned entries alone may leave no room, after the limit was lowered.
     guard isStored else { return isTooMuch(self) ? check() : "not stored" }
-    // An entry that is replaced keeps its place where the order is that of the first set.
-    if policy == .fifo, let position, old?.entry.isPinned == entry.isPinned, evictedLast == 0 {
-      twin.insert((key, entry), at: position)
+    // An entry that is replaced keeps its place among the pinned ones, and where the order is that of the first set.
+    if let old, old.entry.isPinned == entry.isPinned,
+      entry.isPinned || policy == .fifo && evictedLast == 0
+    {
+      let after = twin.firstIndex { later.contains($0.key) }
+      twin.insert((key, entry), at: after ?? twin.count)
     } else {
       twin.append((key, entry))
     }
@@ -176,6 +180,7 @@ private struct Model {
     }
   }
 
+  /// The one that was pinned the longest ago leaves first, by each policy.
   private mutating func evictPinned() {
     while count > countLimit ?? .max || cost > costLimit ?? .max, !twin.isEmpty { twin.removeFirst() }
   }

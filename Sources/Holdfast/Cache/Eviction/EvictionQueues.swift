@@ -50,8 +50,11 @@ struct EvictionQueues: Sendable {
   /// Takes out all entries, and forgets none of what is known of their keys.
   mutating func removeAll() { residents = Residents() }
 
-  /// Moves an entry to the young end of its queue, as if it was new.
-  mutating func renew(_ slot: Int32) { residents.move(slot, to: residents[slot].queue) }
+  /// Moves an entry to the young end of its queue, as if it was new; a pinned one keeps its place.
+  mutating func renew(_ slot: Int32) {
+    let queue = residents[slot].queue
+    if queue != .pinned { residents.move(slot, to: queue) }
+  }
 
   /// Chooses the entry that has to leave next.
   ///

@@ -91,7 +91,7 @@ struct Evictor: Sendable {
   /// Keeps an entry from being chosen, if there is one, until it is replaced or removed.
   @usableFromInline
   mutating func shield(_ slot: Int32) {
-    if slot >= 0 { queues.move(slot, to: .pinned) }
+    if slot >= 0, queues.residents[slot].queue != .pinned { queues.move(slot, to: .pinned) }
   }
 
   /// Notes that an entry has another value, which is a use.
