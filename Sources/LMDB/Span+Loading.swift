@@ -8,6 +8,21 @@ extension Span<UInt8> {
   }
 }
 
+extension Array<UInt8> {
+  /// Appends a number, least significant byte first.
+  @inlinable
+  package mutating func append<T: FixedWidthInteger & BitwiseCopyable>(littleEndian value: T) {
+    unsafe Swift.withUnsafeBytes(of: value.littleEndian) { unsafe append(contentsOf: $0) }
+  }
+
+  /// Puts a number in place of what is at an offset, least significant byte first; it must fit there.
+  @inlinable
+  package mutating func store<T: FixedWidthInteger & BitwiseCopyable>(littleEndian value: T, at offset: Int) {
+    precondition(offset >= 0 && offset <= count - MemoryLayout<T>.size, "A number lies inside of the bytes.")
+    unsafe withUnsafeMutableBytes { unsafe $0.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self) }
+  }
+}
+
 extension String {
   /// Runs `body` with the UTF-8 bytes, without a copy if the string is a native one.
   @inlinable

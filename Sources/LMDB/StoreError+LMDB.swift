@@ -52,7 +52,7 @@ extension StoreError {
       default:
         (.io, "LMDB answered with a code that this library does not know")
       }
-    return StoreError(kind, "\(operation): \(text).", underlying: code)
+    return StoreError(kind, sentence(operation, text), underlying: code)
   }
 
   /// Translates an `errno`.
@@ -74,7 +74,11 @@ extension StoreError {
         (.busy, "it is held elsewhere (processes that share a file must share a PID namespace); try again later")
       default: (.io, errorText(code))
       }
-    return StoreError(kind, "\(operation): \(text).", underlying: code)
+    return StoreError(kind, sentence(operation, text), underlying: code)
+  }
+
+  private static func sentence(_ operation: String, _ text: String) -> String {
+    "\(operation.prefix(1).uppercased())\(operation.dropFirst()): \(text)."
   }
 
   private static func errorText(_ code: Int32) -> String {
