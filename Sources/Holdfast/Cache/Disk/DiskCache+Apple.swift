@@ -1,6 +1,10 @@
 // What Apple's systems do with a folder of their own accord: back it up, and lock it with the device.
 #if canImport(Darwin)
-  import Foundation
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
 
   extension DiskCache {
     /// Keeps a folder out of backups, and gives what is made in it a class of protection.
