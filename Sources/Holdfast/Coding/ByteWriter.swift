@@ -4,22 +4,30 @@ import LMDB
 struct ByteWriter {
   private(set) var bytes: [UInt8] = []
 
-  init() {}
+  var count: Int { bytes.count }
 
-  /// Begins with `count` zeros, which ``put(_:at:)`` replaces: numbers of a fixed place cost less that way. There is room
-  /// for `more` bytes after them.
+  /// - Parameter capacity: How many bytes there will be, if that is known.
+  init(capacity: Int = 0) {
+    if capacity > 0 { bytes.reserveCapacity(capacity) }
+  }
+
+  /// Begins with zeros, which ``put(_:at:)`` replaces: numbers at fixed places cost less than such that are appended.
+  ///
+  /// - Parameters:
+  ///   - count: How many zeros.
+  ///   - more: How many bytes there is room for after them.
   init(zeros count: Int, more: Int = 0) {
     bytes.reserveCapacity(count + more)
     bytes.append(contentsOf: repeatElement(0, count: count))
   }
 
-  var count: Int { bytes.count }
-
   mutating func append<T: FixedWidthInteger & BitwiseCopyable>(_ value: T) { bytes.append(littleEndian: value) }
+
+  mutating func append(_ more: ShortBytes) { bytes.append(more) }
 
   mutating func append(bytes more: [UInt8]) { bytes += more }
 
-  mutating func append(text: String) { bytes += text.utf8 }
+  mutating func append(text: String) { bytes.append(utf8: text) }
 
   /// Replaces the number at an offset, once it is known.
   mutating func put<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, at offset: Int) {
@@ -27,11 +35,7 @@ struct ByteWriter {
   }
 }
 
-extension FixedWidthInteger where Self: BitwiseCopyable {
+extension UInt64 {
   /// The bytes in the order in which a B-tree sorts unsigned numbers: most significant first.
-  var bigEndianBytes: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: byteSwapped)
-    return bytes
-  }
+  var bigEndianBytes: [UInt8] { ShortBytes(bigEndian: self).array }
 }
