@@ -9,11 +9,11 @@ struct DrainTurn: Sendable {
   struct Finished: Sendable {
     let claim: Outbox.Claim
     let result: Outbox.Result
-    /// How often its hook has thrown.
-    var hookFailures = 0
+    /// How often it could not be settled.
+    var failures = 0
   }
 
-  private static let hookLimit = 3
+  private static let failureLimit = 3
   /// Once in how many turns the journal is trimmed.
   private static let trimmingPeriod = 64
 
@@ -36,7 +36,7 @@ struct DrainTurn: Sendable {
 
   // What comes out.
   private(set) var claims: [Outbox.Claim] = []
-  /// What could not be settled because its hook threw, to be tried again.
+  /// What could not be settled because its hook threw or what it leaves cannot be stored, to be tried again.
   private(set) var unsettled: [Finished] = []
   /// What is in flight and was taken back by the app.
   private(set) var cancelRequests: [EntryID] = []
@@ -79,7 +79,7 @@ struct DrainTurn: Sendable {
     let toSettle = unsettled + arrived
     unsettled = []
     for item in toSettle {
-      if let outcome = item.result.outcome, item.hookFailures == 0 {
+      if let outcome = item.result.outcome, item.failures == 0 {
         network.heard(outcome, at: time, options.schedule, using: &random)
       }
       try settle(item, at: clock, in: &transaction)
@@ -124,14 +124,14 @@ struct DrainTurn: Sendable {
         try outbox.settle(item.claim, item.result, rules, hooks, at: clock, in: &nested)
       }
     } catch {
-      // The hook is not to blame for a full disk, and nothing else of this turn would be kept either.
-      if transaction.isDoomed { throw error }
+      // The entry is not to blame for a full disk, and nothing else of this turn would be kept either.
+      if transaction.isDoomed { throw OutboxHooks.cause(of: error) }
       var item = item
-      item.hookFailures += 1
-      if item.hookFailures < Self.hookLimit {
+      item.failures += 1
+      if item.failures < Self.failureLimit {
         unsettled.append(item)
       } else {
-        try outbox.hold(item.claim, hookFailure: "its hook failed: \(error)", at: clock, in: &transaction)
+        try outbox.hold(item.claim, unsettled: OutboxHooks.reason(for: error), at: clock, in: &transaction)
       }
     }
   }

@@ -143,7 +143,11 @@ import Testing
     #expect(metrics.pending == 7 && metrics.held == 1 && metrics.inFlight == 1 && metrics.attachments == 1)
     #expect(metrics.journalRecords == (try store.journal().count))
     #expect(metrics.oldestCreatedAt != nil)
+    #expect(metrics.pauses == (try store.outbox.pausedScopes().count))
     let total = try store.outbox.counts()
     #expect(total.pending == metrics.pending && total.dead == metrics.dead)
+    try await store.write { t in try store.outbox.pause(.host("another"), in: &t) }
+    let paused = try store.outbox.metrics()
+    #expect(paused.pauses == metrics.pauses + 1 && paused.offered == metrics.offered)
   }
 }
