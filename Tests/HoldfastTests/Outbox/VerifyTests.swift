@@ -97,6 +97,9 @@ import Testing
           let key = DueKey(route: route, priority: UInt8(priority), time: Int64(time), id: id)
           try t.set([], forKey: key.bytes, in: store.outbox.due)
         }
+        // The row that it would have if it were the head.
+        let state = try #require(try store.outbox.state(of: id, in: t.reader))
+        try t.set([], forKey: DueKey(state, id).bytes, in: store.outbox.due)
       }
     }
     let sender = ScriptedSender { entry, count in
