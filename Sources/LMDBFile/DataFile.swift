@@ -17,9 +17,12 @@ package struct DataFile: Sendable {
     try ByteSource.status(of: path).isDirectory ? (path.hasSuffix("/") ? "\(path)data.mdb" : "\(path)/data.mdb") : path
   }
 
+  /// The directory that is the environment; `nil` for a data file of another name, which is one on its own.
+  package var directory: String? { path.hasSuffix("/data.mdb") ? String(path.dropLast("/data.mdb".count)) : nil }
+
   /// The lock file that belongs to a data file.
   package var lockPath: String {
-    path.hasSuffix("/data.mdb") ? path.dropLast("data.mdb".count) + "lock.mdb" : path + "-lock"
+    directory.map { "\($0)/lock.mdb" } ?? path + "-lock"
   }
 
   /// Opens a directory or a data file.

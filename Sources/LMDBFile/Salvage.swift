@@ -33,7 +33,7 @@ package struct Salvage {
   package static let orphanName = "kvdump.recovered"
   package static let orphanDuplicatesName = "kvdump.recovered.duplicates"
 
-  private let file: DataFile
+  package let file: DataFile
   private let snapshots: [Snapshot]
   /// Whether a meta page is broken, so that its commit, perhaps the newest, cannot be found.
   package let hasBrokenMeta: Bool
@@ -162,10 +162,13 @@ package struct Salvage {
     // Beyond the last page of the commit there may be those of a newer one.
     let snapshot = try Snapshot(file, Meta(spanning: file))
     let free = snapshots.first.map(freePages) ?? PageSet()
+    for commit in snapshots { used.formUnion(listPages(commit)) }
     var page = Page()
     var leaves: [(number: Int, transaction: UInt64)] = []
     for number in 2..<max(2, snapshot.filePages) where !used.contains(number) && !free.contains(number) {
-      guard (try? snapshot.read(number, into: &page)) != nil, page.frame.kind == .leaf else { continue }
+      guard (try? snapshot.read(number, into: &page)) != nil, page.frame.kind == .leaf,
+        !FreeList.isLeaf(page, snapshot)
+      else { continue }
       leaves.append((number, page.transactionID(snapshot.layout)))
     }
     // Where pages say which commit wrote them, the newest come first, since later ones do not replace them.
@@ -236,5 +239,12 @@ package struct Salvage {
       for page in pages where page >= 2 && page <= snapshot.meta.lastPage { _ = free.insert(page) }
     }
     return free
+  }
+
+  /// The pages that hold the list of free ones, which are nobody's records.
+  private func listPages(_ snapshot: Snapshot) -> PageSet {
+    var walker = TreeWalker(snapshot)
+    _ = walker.walk(snapshot.meta.free)
+    return walker.used
   }
 }

@@ -37,20 +37,14 @@ extension Snapshot {
   package func forEachFreePage(_ body: (_ transaction: UInt64, _ pages: [Int]) -> Void) throws(ReadError) {
     var records = try RecordCursor(self, meta.free)
     while try records.next() {
-      let value = try records.value(limit: 256 << 20)
+      let value = try records.value()
       let key = records.key
-      let word = layout.wordSize
-      guard key.count == word, value.count >= word, value.count % word == 0 else {
-        throw ReadError(.damaged, "a record of the list of free pages has \(key.count) and \(value.count) bytes")
+      guard let pages = FreeList.pages(key, value.span, layout) else {
+        throw ReadError(
+          .damaged,
+          "a record of the list of free pages, with \(key.count) and \(value.count) bytes, does not hold what it claims"
+        )
       }
-      let bytes = value.span
-      let count = layout.loadWord(bytes, 0)
-      guard count < value.count / word else {
-        throw ReadError(.damaged, "a record of the list of free pages claims \(count) pages in \(value.count) bytes")
-      }
-      var pages: [Int] = []
-      pages.reserveCapacity(count)
-      for index in 0..<count { pages.append(layout.loadWord(bytes, word * (index + 1))) }
       body(layout.loadUnsignedWord(key, 0), pages)
     }
   }

@@ -44,7 +44,7 @@ enum KVDump {
     let (command, rest) = try find(words)
     if rest.contains("--help") { return try HelpCommand.show(command) }
     var arguments = try Arguments(rest, for: command.help)
-    let context = Context(arguments)
+    let context = try Context(arguments)
     let run = try command.init(&arguments)
     try arguments.end()
     try run.run(context)

@@ -8,7 +8,9 @@ final class Context {
   let isQuiet: Bool
   var progress: Progress
 
-  init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) throws(Failure) {
+    let choice: Style.Choice = try arguments.choice("--color") ?? .auto
+    output.isColored = choice.isColored(onTerminal: output.isTerminal, ProcessInfo.processInfo.environment)
     isQuiet = arguments.has("--quiet")
     progress = Progress(isShown: !isQuiet && Descriptor.standardError.isTerminal)
   }

@@ -14,7 +14,7 @@ struct ImportCommand: Command {
       .init("-f, --file", value: "FILE", "read from a file"),
       .init("-F, --format", value: "FORMAT", "jsonl or csv"),
       .init("-s, --database", value: "NAME", "the database for records that name none"),
-      .init("-N, --keep", "leave keys that are there as they are"),
+      .init("-N, --keep", "leave keys that are there as they are"), Input.option,
     ],
     example: "kvdump export .build/quickstart/store | kvdump import .build/quickstart-imported")
 
@@ -28,7 +28,7 @@ struct ImportCommand: Command {
 
   init(_ arguments: inout Arguments) throws(Failure) {
     path = try arguments.path()
-    input = Input(arguments.value("-f"))
+    input = try Input(arguments)
     format = try arguments.choice("--format") ?? .jsonl
     name = arguments.value("-s").map { Array($0.utf8) }
     mode = arguments.has("-N") ? .keep : .replace
@@ -54,7 +54,7 @@ struct ImportCommand: Command {
       throw Failure(.damagedData, "\(printable(input.name)), line \(line): \(error.message); nothing was imported")
     }
     context.progress.clear()
-    context.remark("\(count(importing.records, "record")) imported")
+    context.remark("\(importing.summary) imported")
   }
 
   /// For an existing file, how large its map must be.
@@ -72,7 +72,8 @@ struct ImportCommand: Command {
     while lines.next() {
       line = lines.number
       if isEnded { throw Failure(.damagedData, "there is more after the last line") }
-      let bytes = lines.line
+      var bytes = lines.line
+      if bytes.last == 0x0D { bytes.removeLast() }
       if bytes.isEmpty { continue }
       guard let object = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] else {
         throw Failure(.damagedData, "it is not a JSON object")

@@ -40,7 +40,7 @@ struct ListCommand: Command {
         ]
       }
       try context.output.table(
-        [["DATABASE", "FLAGS", "ENTRIES", "DEPTH", "PAGES", "SIZE", "OF FILE"]] + cells, right: [2, 3, 4, 5, 6])
+        cells, under: ["DATABASE", "FLAGS", "ENTRIES", "DEPTH", "PAGES", "SIZE", "OF FILE"], right: [2, 3, 4, 5, 6])
     }
   }
 

@@ -49,12 +49,21 @@ struct VerifyCommand: Command {
     }
     for problem in report.problems {
       let place = [problem.page.map { "page \($0)" }, problem.database.map { printable($0) }].compactMap { $0 }
+      let severity = output.style(problem.severity.rawValue.padded(to: 7), Self.style(of: problem.severity))
       let prefix = place.isEmpty ? "" : place.joined(separator: ", ") + ": "
-      try output.line("\(problem.severity.rawValue.padded(to: 7))  \(prefix)\(printable(problem.message))")
+      try output.line("\(severity)  \(prefix)\(printable(problem.message))")
     }
     if report.unlisted > 0 { try output.line("and \(report.unlisted) more") }
     try output.line(
       "\(count(errors, "error")), \(count(warnings, "warning")), \(count(report.pagesChecked, "page")) checked")
+  }
+
+  private static func style(of severity: Problem.Severity) -> Style {
+    switch severity {
+    case .error: .red
+    case .warning: .yellow
+    case .hint: .cyan
+    }
   }
 
   private func json(_ problem: Problem) -> String {

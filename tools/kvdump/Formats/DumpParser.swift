@@ -60,7 +60,8 @@ struct DumpParser {
   }
 
   private func malformed(_ what: String, after: Bool = false) -> Malformed {
-    Malformed(line: max(1, lines.number + (after ? 1 : 0)), what: lines.failure ?? what)
+    if let failure = lines.failure { return Malformed(line: lines.number, what: failure) }
+    return Malformed(line: max(1, lines.number + (after ? 1 : 0)), what: what)
   }
 
   // MARK: Headers
@@ -164,6 +165,9 @@ struct DumpParser {
     guard lines.isTerminated || isPlain else { throw malformed("the input ends in this line: it is not complete") }
     var index = 0
     if !isPlain {
+      if line.last == 0x0D {
+        throw malformed("it ends in CR LF, so the text was changed on its way; `tr -d '\\r'` changes it back")
+      }
       guard line.first == 0x20 else { throw malformed("a record starts with a space, or DATA=END is expected") }
       index = 1
     }

@@ -35,8 +35,9 @@ struct OutboxCancelCommand: Command {
   static let help = Help(
     "outbox cancel", "PATH SEQ", "takes a waiting request out of the outbox; this changes the store",
     details: """
-      The app's hooks do not run: what it shows in hope stays. An entry that is being sent right now leaves when its attempt
-      has come back. One that has been attempted before may have reached the server.
+      What it has laid over the state, which the app shows in hope, goes with it; hooks of the app do not run. An entry that
+      is being sent right now leaves when its attempt has come back: as delivered, if it was. One that has been attempted
+      before may have reached the server.
       """,
     example: "kvdump help outbox cancel")
 

@@ -19,7 +19,7 @@ struct StateVerifyCommand: Command {
         checked += 1
         if case .failure(let error) = row {
           errors += 1
-          try context.output.line("error    \(printable(error.message))")
+          try context.output.line("\(context.output.style("error", .red))    \(printable(error.message))")
         }
         try context.progress.step("\(checked) records")
         return true
