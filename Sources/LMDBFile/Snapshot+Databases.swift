@@ -1,12 +1,17 @@
 extension Snapshot {
   /// The named databases, in the order of the main one.
   ///
-  /// - Throws: `damaged` if the main database cannot be walked.
+  /// - Throws: `damaged` if the main database cannot be walked, or two databases are the same.
   package func databases() throws(ReadError) -> [Tree] {
     var found: [Tree] = []
+    var roots: Set<Int> = []
     var records = try RecordCursor(self, main)
     while try records.next() {
-      if let database = records.database { found.append(database) }
+      guard let database = records.database else { continue }
+      if let root = database.root, !roots.insert(root).inserted {
+        throw .damaged(root, "two databases, one of them \(database.title), start here")
+      }
+      found.append(database)
     }
     return found
   }

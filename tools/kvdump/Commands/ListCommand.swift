@@ -53,10 +53,10 @@ struct ListCommand: Command {
 
   private func rows(_ snapshot: Snapshot) throws(ReadError) -> [Row] {
     var rows: [Row] = []
+    var walker = TreeWalker(snapshot)
     for tree in [snapshot.main] + (try snapshot.databases()) {
       var pages = tree.pages
       if tree.flags.contains(.duplicates) {
-        var walker = TreeWalker(snapshot)
         pages = walker.walk(tree).pages
       }
       rows.append(Row(tree: tree, pages: pages, bytes: pages * snapshot.layout.pageSize))
