@@ -26,7 +26,7 @@ enum KVDump {
     do throws(Failure) {
       try run(words)
     } catch {
-      if words.contains("--json-errors") {
+      if words.contains("--json-errors"), !error.message.isEmpty {
         writeError("{\"error\":\(JSONText.quoted(error.message)),\"code\":\(error.exitCode)}\n")
       } else if !error.message.isEmpty {
         writeError("kvdump: \(error.message)\n")

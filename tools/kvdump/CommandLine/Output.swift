@@ -52,6 +52,8 @@ struct Output {
     let count = used
     used = 0
     let code = descriptor.write(buffer, count: count)
+    // Where SIGPIPE is ignored, it says as much; whoever closed the pipe has seen enough.
+    if code == Descriptor.closedPipe { throw Failure(.closedPipe, "") }
     if code != 0 {
       throw Failure(.io, "\(name) cannot be written: \(Descriptor.message(code)); the output is not complete")
     }
