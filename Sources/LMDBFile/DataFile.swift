@@ -96,7 +96,7 @@ package struct DataFile: Sendable {
   private func readMetas() throws(ReadError) -> [MetaPage] {
     var found: [MetaPage] = []
     for number in 0...1 {
-      let bytes = try source.bytes(at: number * layout.pageSize, count: layout.pageHeaderSize + layout.metaSize)
+      let bytes = try source.bytes(at: number * layout.pageSize, count: min(layout.pageSize, 512))
       if let meta = Meta(bytes, number: number, layout: layout) {
         let differs = meta.layout.pageSize != layout.pageSize ? "its page size is \(meta.layout.pageSize)" : nil
         found.append(MetaPage(number: number, meta: meta, problem: differs ?? meta.problem))

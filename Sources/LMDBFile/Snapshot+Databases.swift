@@ -55,17 +55,12 @@ extension Snapshot {
   }
 
   /// Two meta pages for a copy of this commit: both name it.
-  ///
-  /// - Throws: `io`, or `damaged` if the meta page is gone.
-  package func metaPages() throws(ReadError) -> [UInt8] {
-    let page = try file.source.bytes(at: meta.number * layout.pageSize, count: layout.pageSize)
-    guard Meta(page, number: meta.number, layout: layout) == meta else {
-      throw ReadError(.changed, "its meta page has been replaced")
-    }
-    var (first, second) = (page, page)
-    for index in 0..<layout.wordSize { (first[index], second[index]) = (0, 0) }
-    second[layout.isBigEndian ? layout.wordSize - 1 : 0] = 1
-    return first + second
+  package var metaPages: [UInt8] {
+    var page = meta.bytes + [UInt8](repeating: 0, count: max(0, layout.pageSize - meta.bytes.count))
+    for index in 0..<layout.wordSize { page[index] = 0 }
+    let first = page
+    page[layout.isBigEndian ? layout.wordSize - 1 : 0] = 1
+    return first + page
   }
 
   /// How many pages wait to be used again.

@@ -31,26 +31,29 @@ struct CopyCommand: Command {
     let work = target + ".copying"
     try? FileManager.default.removeItem(atPath: work)
     defer { try? FileManager.default.removeItem(atPath: work) }
-    var summary = ""
     try Loading.makeDirectory(work)
     // Files before the data, so that those are there which a writer removes meanwhile; and after it the new ones.
     _ = try copyFolders(of: try reading.snapshot(), to: work, context)
+    var copied: (snapshot: Snapshot, complete: () throws(Failure) -> Void)?
     try context.read(reading) { (snapshot) throws(Failure) in
       try? FileManager.default.removeItem(atPath: "\(work)/data.mdb")
-      let before = try reading.naming { () throws(ReadError) in try snapshot.file.source.status().size }
-      if isCompact { try rebuild(snapshot, in: work, context) } else { try copyPages(snapshot, to: work, context) }
-      let after = (try? ByteSource.status(of: "\(work)/data.mdb").size) ?? 0
-      let files = try copyFolders(of: snapshot, to: work, context)
-      summary =
-        "commit \(snapshot.meta.transactionID) copied: \(size(before)) became \(size(after))"
-        + (files > 0 ? ", with \(count(files, "file"))" : "")
+      let complete = try isCompact ? rebuild(snapshot, in: work, context) : copyPages(snapshot, to: work, context)
+      copied = (snapshot, complete)
     }
+    guard let (snapshot, complete) = copied else { return }
+    // What takes its time need not be done before a writer comes round to the pages.
+    try complete()
+    let files = try copyFolders(of: snapshot, to: work, context)
+    let before = try reading.naming { () throws(ReadError) in try snapshot.file.source.status().size }
+    let after = (try? ByteSource.status(of: "\(work)/data.mdb").size) ?? 0
     do throws(ReadError) {
       try Descriptor.rename(work, to: target)
     } catch {
       throw Failure(.cannotCreate, "\(printable(target)) cannot be made: \(error.description)")
     }
-    context.remark(summary)
+    context.remark(
+      "commit \(snapshot.meta.transactionID) copied: \(size(before)) became \(size(after))"
+        + (files > 0 ? ", with \(count(files, "file"))" : ""))
   }
 
   private func copyFolders(of snapshot: Snapshot, to work: String, _ context: Context) throws(Failure) -> Int {
@@ -62,21 +65,34 @@ struct CopyCommand: Command {
   }
 
   /// Copies the pages as they are. Both meta pages name the commit, since the file has no other.
-  private func copyPages(_ snapshot: Snapshot, to work: String, _ context: Context) throws(Failure) {
+  ///
+  /// - Returns: What is left to do when all is read.
+  private func copyPages(
+    _ snapshot: Snapshot, to work: String, _ context: Context
+  ) throws(Failure) -> () throws(Failure) -> Void {
     let path = "\(work)/data.mdb"
     var output: Output
     do throws(ReadError) { output = Output(try Descriptor(creating: path), name: path) } catch {
       throw Failure(error, path)
     }
     let pageSize = snapshot.layout.pageSize
-    let meta = try reading.naming { () throws(ReadError) in try snapshot.metaPages() }
+    let meta = snapshot.metaPages
     try output.write(meta.span)
     let end = min(snapshot.meta.lastPage + 1, snapshot.filePages) * pageSize
     try output.copy(snapshot.file.source, 2 * pageSize..<max(2 * pageSize, end), context)
-    try output.close()
+    try output.flush()
+    return { [output] () throws(Failure) in
+      var output = output
+      try output.close()
+    }
   }
 
-  private func rebuild(_ snapshot: Snapshot, in work: String, _ context: Context) throws(Failure) {
+  /// Stores all records anew.
+  ///
+  /// - Returns: What is left to do when all is read.
+  private func rebuild(
+    _ snapshot: Snapshot, in work: String, _ context: Context
+  ) throws(Failure) -> () throws(Failure) -> Void {
     let loading = try Loading(work, mapSize: min(max(snapshot.meta.mapSize, UInt64(snapshot.meta.usedBytes)), 1 << 46))
     let isForeign = snapshot.layout.isBigEndian != Importing.native.isBigEndian
     let databases = try reading.naming { () throws(ReadError) in try snapshot.databases() }
@@ -96,6 +112,6 @@ struct CopyCommand: Command {
       }
       try reading.naming { () throws(ReadError) in try records.finish() }
     }
-    try loading.finish()
+    return { () throws(Failure) in try loading.finish() }
   }
 }

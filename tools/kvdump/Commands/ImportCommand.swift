@@ -7,12 +7,13 @@ struct ImportCommand: Command {
   static let help = Help(
     "import", "PATH", "makes databases of JSON lines or CSV: all of it, or nothing",
     details: """
-      A line of JSON is {"db": name or null, "k": key, "v": value}; text stands for its UTF-8 bytes, and {"b64": …},
-      {"hex": …}, {"u32": …} and {"u64": …} for others. CSV has the columns db, key, key_enc, value and value_enc.
+      PATH is a directory, which is made if it is missing. A line of JSON is {"db": name or null, "k": key, "v": value};
+      text stands for its UTF-8 bytes, and {"b64": …}, {"hex": …}, {"u32": …} and {"u64": …} for others. CSV has the columns
+      db, key, key_enc, value and value_enc.
       """,
     options: [
       .init("-f, --file", value: "FILE", "read from a file"),
-      .init("-F, --format", value: "FORMAT", "jsonl or csv"),
+      .init("-F, --format", value: "FORMAT", "jsonl (usual) or csv"),
       .init("-s, --database", value: "NAME", "the database for records that name none"),
       .init("-N, --keep", "leave keys that are there as they are"), Input.option,
     ],

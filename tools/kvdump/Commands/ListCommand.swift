@@ -6,7 +6,7 @@ struct ListCommand: Command {
   static let help = Help(
     "ls", "PATH", "lists the databases, and how large each is",
     details: "Pages of duplicates that have trees of their own, which LMDB leaves out, are walked and counted.",
-    options: [.init("-F, --format", value: "FORMAT", "table or jsonl")] + Help.reading,
+    options: [.init("-F, --format", value: "FORMAT", "table (usual) or jsonl")] + Help.reading,
     example: "kvdump ls .build/quickstart/store")
 
   private enum Format: String, CaseIterable { case table, jsonl }

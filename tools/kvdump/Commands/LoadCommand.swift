@@ -7,9 +7,9 @@ struct LoadCommand: Command {
   static let help = Help(
     "load", "PATH", "makes databases of a text that `dump` or mdb_dump wrote: all of it, or nothing",
     details: """
-      The text comes from standard input or a file. A new data file appears once it is complete; an existing one is
-      changed in one transaction, and its other records stay. A text that is malformed or has been cut off is refused
-      with the number of the line, and nothing is changed.
+      PATH is a directory, which is made if it is missing. The text comes from standard input or a file. A new data file
+      appears once it is complete; an existing one is changed in one transaction, and its other records stay. A text that
+      is malformed or has been cut off is refused with the number of the line, and nothing is changed.
       """,
     options: [
       .init("-f, --file", value: "FILE", "read from a file"),

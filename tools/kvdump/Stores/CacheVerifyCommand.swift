@@ -13,7 +13,9 @@ struct CacheVerifyCommand: Command {
 
   private let reading: Reading
 
-  init(_ arguments: inout Arguments) throws(Failure) { reading = try Reading(&arguments) }
+  init(_ arguments: inout Arguments) throws(Failure) { self.init(try Reading(&arguments)) }
+
+  init(_ reading: Reading) { self.reading = reading }
 
   func run(_ context: Context) throws(Failure) {
     var named: Set<String> = []

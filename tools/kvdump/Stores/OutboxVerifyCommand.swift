@@ -9,7 +9,9 @@ struct OutboxVerifyCommand: Command {
 
   private let reading: Reading
 
-  init(_ arguments: inout Arguments) throws(Failure) { reading = try Reading(&arguments) }
+  init(_ arguments: inout Arguments) throws(Failure) { self.init(try Reading(&arguments)) }
+
+  init(_ reading: Reading) { self.reading = reading }
 
   func run(_ context: Context) throws(Failure) {
     try context.read(reading) { (snapshot) throws(Failure) in
