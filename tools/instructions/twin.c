@@ -6,6 +6,7 @@
 #include <string.h>
 
 long state_reads(const char *mode, long operations, const char *path);
+long outbox_work(const char *mode, long operations, const char *path);
 
 static const uint64_t entries = 10000;
 static uint64_t state = 1;
@@ -48,6 +49,10 @@ int main(int argc, char **argv) {
   MDB_txn *txn;
   if (strchr(mode, '-')) {
     printf("%ld\n", state_reads(mode, operations, argv[3]));
+    return 0;
+  }
+  if (!strcmp(mode, "enqueue") || !strcmp(mode, "deliver")) {
+    printf("%ld\n", outbox_work(mode, operations, argv[3]));
     return 0;
   }
   memset(value, 7, sizeof value);

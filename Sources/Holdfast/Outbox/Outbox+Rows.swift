@@ -2,26 +2,27 @@ import LMDB
 
 /// The keys and rows of the outbox's databases.
 extension Outbox {
-  func laneKey(_ lane: String, _ id: EntryID) -> [UInt8] { SipHash.hash128(lane.utf8) + id.key }
+  func laneKey(_ lane: String, _ id: EntryID) -> ShortBytes { SipHash.hash128(lane).followed(by: id) }
 
-  func keyKey(_ queue: String, _ key: String, _ id: EntryID) -> [UInt8] { keyPrefix(queue, key) + id.key }
+  func keyKey(_ queue: String, _ key: String, _ id: EntryID) -> ShortBytes { keyPrefix(queue, key).followed(by: id) }
 
-  func expiryKey(_ state: DeliveryState, _ id: EntryID) -> [UInt8] {
-    UInt64(clamping: state.expiresAt).bigEndianBytes + id.key
+  func expiryKey(_ state: DeliveryState, _ id: EntryID) -> ShortBytes {
+    ShortBytes(bigEndian: UInt64(clamping: state.expiresAt)).followed(by: id)
   }
 
-  func runKey(_ epoch: UInt64, _ id: EntryID) -> [UInt8] { epoch.bigEndianBytes + id.key }
+  func runKey(_ epoch: UInt64, _ id: EntryID) -> ShortBytes { ShortBytes(bigEndian: epoch).followed(by: id) }
 
-  private func keyPrefix(_ queue: String, _ key: String) -> [UInt8] {
+  private func keyPrefix(_ queue: String, _ key: String) -> ShortBytes {
     // No text has this byte, so that the two cannot run into each other.
-    SipHash.hash128(Array(queue.utf8) + [0xFF] + Array(key.utf8))
+    let bytes = Array(queue.utf8) + [0xFF] + Array(key.utf8)
+    return SipHash.hash128(bytes.span)
   }
 
   /// The first unsettled entry of a lane. Two lanes with one hash would merely wait for each other.
   func head(ofLane lane: String, in transaction: borrowing ReadTransaction) throws(StoreError) -> EntryID? {
-    var cursor = try transaction.cursor(in: lanes, over: .prefix(SipHash.hash128(lane.utf8)))
-    guard try cursor.next() else { return nil }
-    return try EntryID(key: cursor.key, at: 16, of: lanes)
+    let start = SipHash.hash128(lane)
+    guard let key = try transaction.key(atOrAfter: start, in: lanes), start.isPrefix(of: key) else { return nil }
+    return try EntryID(key: key, at: 16, of: lanes)
   }
 
   /// Whether no older entry of the lane is left.
@@ -33,7 +34,7 @@ extension Outbox {
 
   /// The unsettled entries of a lane, in order.
   func ids(ofLane lane: String, in transaction: borrowing ReadTransaction) throws(StoreError) -> [EntryID] {
-    try ids(withPrefix: SipHash.hash128(lane.utf8), of: lanes, in: transaction) { $0.lane == lane }
+    try ids(withPrefix: SipHash.hash128(lane), of: lanes, in: transaction) { $0.lane == lane }
   }
 
   /// The unsettled entries of a key, in order.
@@ -45,11 +46,11 @@ extension Outbox {
 
   /// The entries that an index names, and that are not there for the hash alone.
   private func ids(
-    withPrefix prefix: [UInt8], of index: Database, in transaction: borrowing ReadTransaction,
+    withPrefix prefix: ShortBytes, of index: Database, in transaction: borrowing ReadTransaction,
     where isMeant: (OutboxEntry) -> Bool
   ) throws(StoreError) -> [EntryID] {
     var found: [EntryID] = []
-    var cursor = try transaction.cursor(in: index, over: .prefix(prefix))
+    var cursor = try transaction.cursor(in: index, over: .prefix(prefix.array))
     while try cursor.next() {
       let id = try EntryID(key: cursor.key, at: 16, of: index)
       if let entry = try readableEntry(id, in: transaction), isMeant(entry) { found.append(id) }
@@ -58,8 +59,7 @@ extension Outbox {
   }
 
   func state(of id: EntryID, in transaction: borrowing ReadTransaction) throws(StoreError) -> DeliveryState? {
-    let key = id.key
-    guard let bytes = try transaction.value(forKey: key.span, in: states) else { return nil }
+    guard let bytes = try transaction.value(forKey: id.key, in: states) else { return nil }
     do throws(Malformed) {
       return try DeliveryState(decoding: bytes)
     } catch {
@@ -69,12 +69,11 @@ extension Outbox {
   }
 
   func set(_ state: DeliveryState, of id: EntryID, in transaction: inout WriteTransaction) throws(StoreError) {
-    try transaction.set(state.encoded, forKey: id.key, in: states)
+    try transaction.set(state.head, followedBy: state.tail, forKey: id.key, in: states)
   }
 
   func entry(_ id: EntryID, in transaction: borrowing ReadTransaction) throws(StoreError) -> OutboxEntry? {
-    let key = id.key
-    guard let bytes = try transaction.value(forKey: key.span, in: entries) else { return nil }
+    guard let bytes = try transaction.value(forKey: id.key, in: entries) else { return nil }
     return try OutboxEntry(decoding: bytes, id: id, attachmentsIn: folder)
   }
 
@@ -105,13 +104,13 @@ extension Outbox {
     guard state.phase == .waiting, try isHead(id, ofLane: lane, in: transaction.reader),
       try !isPaused(.lane(lane), in: transaction.reader)
     else { return }
-    try transaction.set([], forKey: DueKey(state, id).bytes, in: due)
+    try transaction.insert(DueKey(state, id).bytes, in: due)
   }
 }
 
 extension EntryID {
   /// The number, so that keys sort by it.
-  var key: [UInt8] { rawValue.bigEndianBytes }
+  var key: ShortBytes { ShortBytes(bigEndian: rawValue) }
 
   /// The second number of a key of two: what an index names. `nil` for a key that is damaged, which names nothing.
   init?(indexKey key: [UInt8]) {
@@ -125,6 +124,15 @@ extension EntryID {
     } catch {
       throw StoreError(.corruptRecord, "A key of \(database.name) is too short; restore a copy of the store.")
     }
+  }
+}
+
+extension ShortBytes {
+  /// What is followed by the number of an entry in the key of an index.
+  fileprivate func followed(by id: EntryID) -> ShortBytes {
+    var key = self
+    key.append(bigEndian: id.rawValue)
+    return key
   }
 }
 
@@ -143,6 +151,36 @@ extension WriteTransaction {
   @_lifetime(self: copy self)
   mutating func set(_ value: [UInt8], forKey key: [UInt8], in database: Database) throws(StoreError) {
     try set(value.span, forKey: key.span, in: database)
+  }
+
+  /// Stores a row under a key that is in place.
+  @_lifetime(self: copy self)
+  mutating func set(_ value: [UInt8], forKey key: ShortBytes, in database: Database) throws(StoreError) {
+    try set(value.span, forKey: key, in: database)
+  }
+
+  /// Stores a row of a fixed part and a text.
+  @_lifetime(self: copy self)
+  mutating func set(
+    _ head: ShortBytes, followedBy text: String, forKey key: ShortBytes, in database: Database
+  ) throws(StoreError) {
+    if text.isEmpty { return try set(head, forKey: key, in: database) }
+    var writer = ByteWriter(capacity: head.count + text.utf8.count)
+    writer.append(head)
+    writer.append(text: text)
+    try set(writer.bytes.span, forKey: key, in: database)
+  }
+
+  /// Stores a row that is nothing but its key.
+  @_lifetime(self: copy self)
+  mutating func insert(_ key: ShortBytes, in database: Database) throws(StoreError) {
+    try set(ShortBytes(), forKey: key, in: database)
+  }
+
+  /// Removes a row whose key is in place.
+  @_lifetime(self: copy self)
+  mutating func remove(_ key: ShortBytes, in database: Database) throws(StoreError) {
+    try removeValue(forKey: key, in: database)
   }
 
   /// Removes a row whose key was made on the spot.

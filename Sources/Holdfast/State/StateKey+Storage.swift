@@ -50,7 +50,7 @@ extension StateKey {
   }
 
   /// The hash of the whole text.
-  var hash: [UInt8] { SipHash.hash128(text.utf8) }
+  var hash: [UInt8] { SipHash.hash128(text).array }
 
   private var excerpt: String {
     let text = text.utf8.first == UInt8(ascii: ":") ? String(text.dropFirst()) : text

@@ -12,6 +12,10 @@ if mode.contains("-") {
   print(try stateReads(mode, operations, at: CommandLine.arguments[3]))
   exit(0)
 }
+if mode == "enqueue" || mode == "deliver" {
+  print(try outboxWork(mode, operations, at: CommandLine.arguments[3]))
+  exit(0)
+}
 let environment = try Environment.open(
   at: CommandLine.arguments[3], databases: ["a"], options: .init(durability: .unsafeNoSync, mapSize: 256 << 20))
 let a = try environment.database("a")
