@@ -98,7 +98,7 @@ struct ImportCommand: Command {
       try context.progress.step("\(importing.records) records")
     }
     line = lines.number
-    if let failure = lines.failure { throw Failure(.io, "\(printable(input.name)): \(failure)") }
+    if let failure = lines.failure { throw Failure(lines.isUnreadable ? .io : .damagedData, failure.what) }
     if importing.expectsTrailer && !isEnded {
       throw Failure(.damagedData, "the last line is missing: the text is not complete")
     }
@@ -122,7 +122,7 @@ struct ImportCommand: Command {
       }
     } catch {
       line = error.line
-      throw Failure(.damagedData, error.what)
+      throw Failure(error.isUnreadable ? .io : .damagedData, error.what)
     }
   }
 }

@@ -91,7 +91,9 @@ struct LoadCommand: Command {
   }
 
   private static func malformed(_ error: DumpParser.Malformed, _ input: Input) -> Failure {
-    Failure(.damagedData, "\(printable(input.name)), line \(error.line): \(error.what); nothing was loaded")
+    Failure(
+      error.isUnreadable ? .io : .damagedData,
+      "\(printable(input.name)), line \(error.line): \(error.what); nothing was loaded")
   }
 
   private func load(_ input: Input, mapSize: UInt64?, _ context: Context) throws(Failure) {

@@ -25,6 +25,8 @@ struct DumpParser {
   struct Malformed: Error {
     let line: Int
     let what: String
+    /// Whether the device has failed, and not the text.
+    var isUnreadable = false
   }
 
   private enum State { case between, records, finished }
@@ -60,7 +62,9 @@ struct DumpParser {
   }
 
   private func malformed(_ what: String, after: Bool = false) -> Malformed {
-    if let failure = lines.failure { return Malformed(line: lines.number, what: failure) }
+    if let failure = lines.failure {
+      return Malformed(line: lines.number, what: failure.what, isUnreadable: lines.isUnreadable)
+    }
     return Malformed(line: max(1, lines.number + (after ? 1 : 0)), what: what)
   }
 

@@ -17,7 +17,24 @@ struct LineReader {
   /// Whether the line last read had an end.
   private(set) var isTerminated = true
   /// Why there is no more, if it is not the end of the input.
-  private(set) var failure: String?
+  private(set) var failure: Failure?
+
+  enum Failure {
+    case unreadable
+    case tooLong(limit: Int)
+
+    /// What is wrong, as a phrase.
+    var what: String {
+      switch self {
+      case .unreadable: "it cannot be read"
+      case .tooLong(let limit):
+        "it is longer than \(limit >> 20) MiB; if that is meant, allow more with --max-line"
+      }
+    }
+  }
+
+  /// Whether it ended because the device has failed.
+  var isUnreadable: Bool { if case .unreadable = failure { true } else { false } }
 
   /// - Parameters:
   ///   - limit: The longest line in bytes.
@@ -47,14 +64,14 @@ struct LineReader {
     while failure == nil {
       if position == available {
         let got = fill(&chunk)
-        if got < 0 { failure = "the input cannot be read" }
+        if got < 0 { failure = .unreadable }
         if got <= 0 { break }
         (position, available) = (0, got)
       }
       let rest = chunk[position..<available]
       let end = rest.firstIndex(of: 0x0A) ?? available
       if line.count + end - position > limit {
-        failure = "it is longer than \(limit >> 20) MiB; if that is meant, allow more with --max-line"
+        failure = .tooLong(limit: limit)
         break
       }
       if line.count > Self.large { line.reserveCapacity(limit) }
