@@ -4,21 +4,18 @@ import LMDB
 struct ByteWriter {
   private(set) var bytes: [UInt8] = []
 
+  /// Begins with `count` zeros, which ``put(_:at:)`` replaces: numbers of a fixed place cost less that way. There is room
+  /// for `more` bytes after them.
+  init(zeros count: Int, more: Int = 0) {
+    bytes.reserveCapacity(count + more)
+    bytes.append(contentsOf: repeatElement(0, count: count))
+  }
+
   var count: Int { bytes.count }
 
   /// - Parameter capacity: How many bytes there will be, if that is known.
   init(capacity: Int = 0) {
     if capacity > 0 { bytes.reserveCapacity(capacity) }
-  }
-
-  /// Begins with zeros, which ``put(_:at:)`` replaces: numbers at fixed places cost less than such that are appended.
-  ///
-  /// - Parameters:
-  ///   - count: How many zeros.
-  ///   - more: How many bytes there is room for after them.
-  init(zeros count: Int, more: Int = 0) {
-    bytes.reserveCapacity(count + more)
-    bytes.append(contentsOf: repeatElement(0, count: count))
   }
 
   mutating func append<T: FixedWidthInteger & BitwiseCopyable>(_ value: T) { bytes.append(littleEndian: value) }
