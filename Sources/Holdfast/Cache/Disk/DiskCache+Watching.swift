@@ -48,7 +48,7 @@ public struct DiskCacheStatistics: Sendable, Hashable {
   mutating func add(_ edit: DiskCacheStatistics) {
     stores += edit.stores
     rejections += edit.rejections
-    evictions.merge(edit.evictions, uniquingKeysWith: +)
+    if !edit.evictions.isEmpty { evictions.merge(edit.evictions, uniquingKeysWith: +) }
     damaged += edit.damaged
     droppedEvents += edit.droppedEvents
   }
