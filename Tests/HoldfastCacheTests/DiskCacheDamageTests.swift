@@ -61,6 +61,22 @@ import Testing
     #expect(try cache.totalCount() == 0)
   }
 
+  /// The row after the value is not its tail only because it is the next.
+  @Test func anotherKeyIsNoTail() throws {
+    let cache = try DiskCache.open(path, machine)
+    try cache.put("a", pattern(4096))
+    try cache.put("ab", [1, 2, 3])
+    // From now on its checksum is not computed again.
+    #expect(try cache.value(forKey: "a") == pattern(4096))
+    let tail = try DiskCacheKey("a").tail
+    let entries = cache.tables.entries
+    try cache.environment.write { transaction in
+      _ = try transaction.removeValue(forKey: tail.span, in: entries)
+    }
+    #expect(try cache.value(forKey: "a") == nil)
+    #expect(try cache.value(forKey: "ab") == [1, 2, 3])
+  }
+
   /// The mark stands from before the first write that is not flushed until after the flush that follows.
   @Test func aPowerCutSetsTheContentAside() async throws {
     var cache = try DiskCache.open(path, machine)

@@ -27,6 +27,19 @@ import Testing
     try cache.verify()
   }
 
+  @Test func s23ARemovalSeesWhatCameInBetween() throws {
+    let cache = try DiskCache.open(path, machine)
+    try cache.put("a", [1])
+    var seen: [[UInt8]?] = []
+    try cache.updateValue(forKey: "a") { value in
+      seen.append(value)
+      if seen.count == 1 { try cache.put("a", [2]) }
+      value = nil
+    }
+    #expect(seen == [[1], [2]])
+    #expect(try cache.value(forKey: "a") == nil)
+  }
+
   @Test func s23IncrementsAreExact() async throws {
     let cache = try DiskCache.open(path, machine)
     try await withThrowingTaskGroup(of: Void.self) { group in
