@@ -20,8 +20,11 @@ extension Outbox {
   /// The first unsettled entry of a lane. Two lanes with one hash would merely wait for each other.
   func head(ofLane lane: String, in transaction: borrowing ReadTransaction) throws(StoreError) -> EntryID? {
     var cursor = try transaction.cursor(in: lanes, over: .prefix(SipHash.hash128(lane.utf8)))
-    guard try cursor.next() else { return nil }
-    return try EntryID(key: cursor.key, at: 16, of: lanes)
+    while try cursor.next() {
+      // A key of another length is damaged, and names nothing.
+      if cursor.key.count == 24 { return try EntryID(key: cursor.key, at: 16, of: lanes) }
+    }
+    return nil
   }
 
   /// Whether no older entry of the lane is left.
@@ -51,6 +54,7 @@ extension Outbox {
     var found: [EntryID] = []
     var cursor = try transaction.cursor(in: index, over: .prefix(prefix))
     while try cursor.next() {
+      guard cursor.key.count == 24 else { continue }
       let id = try EntryID(key: cursor.key, at: 16, of: index)
       if let entry = try readableEntry(id, in: transaction), isMeant(entry) { found.append(id) }
     }
