@@ -197,7 +197,8 @@ struct OutboxCheck {
     var last: UInt64?
     var cursor = try transaction.cursor(in: outbox.journal.rows)
     while try cursor.next() {
-      guard let number = id(of: cursor.key, "outbox.log")?.rawValue else {
+      guard let number = Journal.number(of: cursor.key), number + 1 < Journal.end else {
+        report.add("A key of outbox.log is no number of a record.")
         // Nothing could be appended behind it.
         fixes.append(.remove([UInt8](copying: cursor.key), outbox.journal.rows))
         continue
@@ -213,10 +214,8 @@ struct OutboxCheck {
   }
 
   private mutating func id(of key: Span<UInt8>, _ name: String) -> EntryID? {
-    if key.count == 8, let number = try? key.loadBigEndian(UInt64.self, at: 0), number < .max {
-      return EntryID(rawValue: number)
-    }
-    report.add("A key of \(name) is no number that it can have.")
+    if key.count == 8, let number = try? key.loadBigEndian(UInt64.self, at: 0) { return EntryID(rawValue: number) }
+    report.add("A key of \(name) is not a number.")
     return nil
   }
 }

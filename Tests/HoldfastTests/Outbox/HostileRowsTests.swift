@@ -137,6 +137,10 @@ import Testing
       await attempt(what) {
         try await outbox.drain(with: ScriptedSender(), options: .init(goal: .once, pollInterval: nil))
       }
+      await attempt(what) {
+        _ = try store.commit { try outbox.trimJournal(JournalRetention(minimum: 1, limit: 1), in: &$0) }
+      }
+      await attempt(what) { _ = try store.commit { try outbox.replayCursor("d", from: .at(2), in: &$0) } }
       await attempt(what) { try store.commit { try outbox.resume(.lane("lane 1"), in: &$0) } }
       for id in [1, 2, 5] as [UInt64] {
         await attempt(what) { try store.commit { try outbox.resolve(EntryID(rawValue: id), as: .resend, in: &$0) } }

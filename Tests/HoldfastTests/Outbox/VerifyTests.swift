@@ -110,7 +110,10 @@ import Testing
     #expect(try store.outboxRows().isEmpty)
   }
 
-  @Test(arguments: [[9], [UInt8](repeating: 255, count: 8)]) func aJournalThatTakesNothingIsPutRight(_ key: [UInt8])
+  @Test(arguments: [
+    [9], [127] + [UInt8](repeating: 255, count: 7), [128, 0, 0, 0, 0, 0, 0, 0], [UInt8](repeating: 255, count: 8),
+  ])
+  func aJournalThatTakesNothingIsPutRight(_ key: [UInt8])
     async throws
   {
     let store = try open()
