@@ -17,20 +17,21 @@ package struct BulkLoader: ~Copyable {
   package struct Target: Sendable, Hashable {
     package let name: [UInt8]?
     let handle: MDB_dbi
+    let hasDuplicates: Bool
   }
 
   /// What a record does to one that is there.
   package enum Mode: Sendable, Hashable {
-    /// Replaces it; in a database of duplicates it is one more.
+    /// Replaces it; in a database of duplicates another value is one more.
     case replace
-    /// Leaves it.
+    /// Leaves it; in a database of duplicates another value is one more.
     case keep
     /// Comes after all others, whatever the order says.
     case append
   }
 
   private struct Entry {
-    let target: MDB_dbi
+    let target: Target
     let key: Range<Int>
     let value: Range<Int>
     let mode: Mode
@@ -45,10 +46,9 @@ package struct BulkLoader: ~Copyable {
   private var batch: [Entry] = []
   private var bytes: [UInt8] = []
   private var isOpen = true
-  /// How many records were stored.
-  package private(set) var stored = 0
-  /// How many were left out because of ``Mode/keep``.
-  package private(set) var kept = 0
+  /// How many records met one of the same key, or in a database of duplicates the same one. Of ``Mode/replace`` they took
+  /// its place; of ``Mode/keep`` they were left out.
+  package private(set) var met = 0
 
   /// Where the data file is, and where it is made.
   private enum Place {
@@ -153,7 +153,7 @@ package struct BulkLoader: ~Copyable {
           "The database \(title ?? "main") is there with other flags than the input has; load into another file.")
       }
       guard code == MDB_SUCCESS else { throw .lmdb(code, "make the database \(title ?? "main")") }
-      return Target(name: name, handle: handle)
+      return Target(name: name, handle: handle, hasDuplicates: flags & UInt32(MDB_DUPSORT) != 0)
     }
   }
 
@@ -180,7 +180,7 @@ package struct BulkLoader: ~Copyable {
     unsafe value.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
     batch.append(
       Entry(
-        target: target.handle, key: start..<middle, value: middle..<bytes.count, mode: mode, isSameKey: isSameKey))
+        target: target, key: start..<middle, value: middle..<bytes.count, mode: mode, isSameKey: isSameKey))
     if bytes.count >= Self.batchLimit { try flush() }
   }
 
@@ -216,11 +216,9 @@ package struct BulkLoader: ~Copyable {
 
   private mutating func flush() throws(StoreError) {
     if batch.isEmpty { return }
-    let kept = unsafe try growing { [batch, bytes] (transaction) throws(StoreError) in
+    met += unsafe try growing { [batch, bytes] (transaction) throws(StoreError) in
       unsafe try Self.store(batch, bytes, in: transaction)
     }
-    stored += batch.count - kept
-    self.kept += kept
     batch.removeAll(keepingCapacity: true)
     bytes.removeAll(keepingCapacity: true)
   }
@@ -268,32 +266,36 @@ package struct BulkLoader: ~Copyable {
     return result
   }
 
-  /// Stores a batch; returns how many records were left out.
+  /// Stores a batch; returns how many records met one that was there.
   @unsafe
   private static func store(
     _ batch: [Entry], _ bytes: [UInt8], in transaction: OpaquePointer
   ) throws(StoreError) -> Int {
-    var kept = 0
+    var met = 0
     let code = unsafe bytes.withUnsafeBytes { bytes -> Int32 in
       for entry in batch {
         var key = unsafe MDB_val(UnsafeRawBufferPointer(rebasing: bytes[entry.key]))
         var value = unsafe MDB_val(UnsafeRawBufferPointer(rebasing: bytes[entry.value]))
         let flags: Int32
         switch entry.mode {
-        case .replace: flags = 0
-        case .keep: flags = MDB_NOOVERWRITE | MDB_NODUPDATA
+        case .replace, .keep: flags = entry.target.hasDuplicates ? MDB_NODUPDATA : MDB_NOOVERWRITE
         case .append:
           flags = entry.isSameKey ? MDB_APPENDDUP : MDB_APPEND
           // The order of the input is right, whatever LMDB thinks of it.
-          unsafe mdb_set_compare(transaction, entry.target, inputOrder)
-          unsafe mdb_set_dupsort(transaction, entry.target, inputOrder)
+          unsafe mdb_set_compare(transaction, entry.target.handle, inputOrder)
+          unsafe mdb_set_dupsort(transaction, entry.target.handle, inputOrder)
         }
-        let code = unsafe mdb_put(transaction, entry.target, &key, &value, UInt32(flags))
-        if code == MDB_KEYEXIST, entry.mode == .keep {
-          kept += 1
-        } else if code != MDB_SUCCESS {
-          return code
+        var code = unsafe mdb_put(transaction, entry.target.handle, &key, &value, UInt32(flags))
+        if code == MDB_KEYEXIST, entry.mode != .append {
+          met += 1
+          code = MDB_SUCCESS
+          if entry.mode == .replace && !entry.target.hasDuplicates {
+            // LMDB has put what is there in its place.
+            unsafe value = unsafe MDB_val(UnsafeRawBufferPointer(rebasing: bytes[entry.value]))
+            code = unsafe mdb_put(transaction, entry.target.handle, &key, &value, 0)
+          }
         }
+        if code != MDB_SUCCESS { return code }
       }
       return MDB_SUCCESS
     }
@@ -302,7 +304,7 @@ package struct BulkLoader: ~Copyable {
         .invalidKey, "A record is not larger than the one before, so it cannot be appended; leave out -a.")
     }
     if code != MDB_SUCCESS { throw .lmdb(code, "store a record") }
-    return kept
+    return met
   }
 }
 

@@ -87,6 +87,17 @@ package struct File: ~Copyable, Sendable {
     return Array(bytes[..<filled])
   }
 
+  /// One byte, without an array for it; `nil` beyond the end.
+  package borrowing func byte(at offset: Int) throws(StoreError) -> UInt8? {
+    var byte: UInt8 = 0
+    while true {
+      let got = unsafe pread(descriptor, &byte, 1, off_t(offset))
+      if got < 0 && errno == EINTR { continue }
+      if got < 0 { throw .posix(errno, "cannot read \(path)") }
+      return got == 0 ? nil : byte
+    }
+  }
+
   /// Writes all bytes at the current position.
   package borrowing func write(_ bytes: borrowing Span<UInt8>) throws(StoreError) {
     var written = 0

@@ -8,7 +8,47 @@ extension Span<UInt8> {
   }
 }
 
+extension Array<UInt8> {
+  /// Appends a number, its lowest byte first.
+  @inlinable
+  package mutating func append<T: FixedWidthInteger & BitwiseCopyable>(littleEndian number: T) {
+    unsafe Swift.withUnsafeBytes(of: number.littleEndian) { unsafe append(contentsOf: $0) }
+  }
+
+  /// Puts a number in place of what is at an offset, its lowest byte first; it must fit there.
+  @inlinable
+  package mutating func store<T: FixedWidthInteger & BitwiseCopyable>(littleEndian number: T, at offset: Int) {
+    precondition(offset >= 0 && offset <= count - MemoryLayout<T>.size, "A number lies inside of the bytes.")
+    unsafe withUnsafeMutableBytes { unsafe $0.storeBytes(of: number.littleEndian, toByteOffset: offset, as: T.self) }
+  }
+
+  /// Appends the UTF-8 bytes of a text.
+  package mutating func append(utf8 text: String) {
+    text.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) } }
+  }
+
+  /// Appends what is in place elsewhere.
+  package mutating func append(_ bytes: ShortBytes) {
+    unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: UnsafeRawBufferPointer(start: $0, count: $1)) }
+  }
+}
+
 extension String {
+  /// The text that the bytes are, with a replacement for what is not UTF-8.
+  package init(repairing bytes: borrowing Span<UInt8>) {
+    self = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The text that the bytes are; `nil` if they are not UTF-8.
+  package init?(validating bytes: borrowing Span<UInt8>) {
+    // Faster than the standard library's own check, which goes by scalars.
+    self.init(repairing: bytes)
+    let isUnchanged = unsafe bytes.withUnsafeBytes { bytes in
+      withBytes { unsafe $0.elementsEqual(Span(_unsafeElements: bytes.bindMemory(to: UInt8.self))) }
+    }
+    if !isUnchanged { return nil }
+  }
+
   /// Runs `body` with the UTF-8 bytes, without a copy if the string is a native one.
   @inlinable
   package func withBytes<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {

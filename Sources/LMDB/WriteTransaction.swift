@@ -11,7 +11,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   let owner: EnvironmentID
   /// The first failure after which LMDB refuses to commit; it wins over what the closure makes of it.
   var failure: StoreError?
-  /// The bytes of the keys and values it has stored, and of the keys it has removed.
+  /// The bytes of the keys and values it has stored, and of the keys it has removed, with what LMDB needs around them.
   var changedBytes = 0
   /// Whether it may have the room that is kept for the end, as what frees room in turn must.
   package var mayUseReserve = false
@@ -176,7 +176,9 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   /// What follows the put of a value.
   @_lifetime(self: copy self)
   mutating func finishSet(_ code: Int32, _ bytes: Int, _ database: Database) throws(StoreError) {
-    changedBytes += bytes
+    // A row of more than half a page has pages of its own; others have a header, in pages that are two thirds full.
+    let page = 4096
+    changedBytes += bytes > page / 2 ? (bytes + page) / page * page : (bytes + 10) * 3 / 2
     if code != MDB_SUCCESS { throw doomed(by: code, "store a value in \(database.name)") }
   }
 

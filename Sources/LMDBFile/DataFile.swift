@@ -17,9 +17,12 @@ package struct DataFile: Sendable {
     try ByteSource.status(of: path).isDirectory ? (path.hasSuffix("/") ? "\(path)data.mdb" : "\(path)/data.mdb") : path
   }
 
+  /// The directory that is the environment; `nil` for a data file of another name, which is one on its own.
+  package var directory: String? { path.hasSuffix("/data.mdb") ? String(path.dropLast("/data.mdb".count)) : nil }
+
   /// The lock file that belongs to a data file.
   package var lockPath: String {
-    path.hasSuffix("/data.mdb") ? path.dropLast("data.mdb".count) + "lock.mdb" : path + "-lock"
+    directory.map { "\($0)/lock.mdb" } ?? path + "-lock"
   }
 
   /// Opens a directory or a data file.
@@ -93,7 +96,7 @@ package struct DataFile: Sendable {
   private func readMetas() throws(ReadError) -> [MetaPage] {
     var found: [MetaPage] = []
     for number in 0...1 {
-      let bytes = try source.bytes(at: number * layout.pageSize, count: layout.pageHeaderSize + layout.metaSize)
+      let bytes = try source.bytes(at: number * layout.pageSize, count: min(layout.pageSize, 512))
       if let meta = Meta(bytes, number: number, layout: layout) {
         let differs = meta.layout.pageSize != layout.pageSize ? "its page size is \(meta.layout.pageSize)" : nil
         found.append(MetaPage(number: number, meta: meta, problem: differs ?? meta.problem))

@@ -42,6 +42,9 @@ package final class Descriptor: Sendable {
     guard systemRename(path, newPath) == 0 else { throw ReadError(errno: errno) }
   }
 
+  /// What ``write(_:count:)`` returns for a pipe that nobody reads any more.
+  package static let closedPipe = EPIPE
+
   /// What the system says of a number of its own.
   package static func message(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 

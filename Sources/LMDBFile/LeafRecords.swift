@@ -3,13 +3,16 @@ struct LeafRecords {
   let snapshot: Snapshot
   /// How many could not be read.
   private(set) var lost = 0
-  /// The pages that were read beside the leaf.
-  private(set) var used = PageSet()
+  /// The pages that were read beside leaves; no two records have the same.
+  private(set) var used: PageSet
 
   /// Values beyond this are lost, since they could not be held in memory.
   static let valueLimit = 64 << 20
 
-  init(_ snapshot: Snapshot) { self.snapshot = snapshot }
+  init(_ snapshot: Snapshot, read used: PageSet = PageSet()) {
+    self.snapshot = snapshot
+    self.used = used
+  }
 
   /// Calls `body` for each record; a description of a database is none, and goes to `database`.
   mutating func forEach(
@@ -42,9 +45,9 @@ struct LeafRecords {
   private mutating func overflow(of node: Node, on page: Page) throws(ReadError) -> [UInt8] {
     let (offset, first, pages) = try snapshot.overflow(page, node)
     guard node.valueCount <= Self.valueLimit else { throw ReadError(.tooLarge, "a value has \(node.valueCount) bytes") }
+    for number in first..<first + pages where !used.insert(number) { throw .damaged(number, "it is reached twice") }
     let value = try snapshot.file.source.bytes(at: offset, count: node.valueCount)
     guard value.count == node.valueCount else { throw .damaged(first, "the file ends before the value") }
-    for number in first..<first + pages { _ = used.insert(number) }
     return value
   }
 
@@ -53,11 +56,11 @@ struct LeafRecords {
     if node.flags.contains(.tree) {
       guard node.valueCount == layout.treeRecordSize else { return lost += 1 }
       let tree = page.tree(of: node, layout, name: nil)
-      var walker = TreeWalker(snapshot)
+      var walker = TreeWalker(snapshot, reached: used)
       var values: [[UInt8]] = []
       walker.onLeaf = { leaf, _ in values += (0..<leaf.frame.count).compactMap { leaf.key($0, layout) } }
       _ = walker.walkValues(tree)
-      used.formUnion(walker.used)
+      used = walker.used
       lost += max(0, tree.entries - values.count)
       values.forEach(body)
       return

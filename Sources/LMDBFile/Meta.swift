@@ -16,6 +16,8 @@ package struct Meta: Sendable, Hashable {
   package let main: Tree
   /// What is wrong with it, if anything.
   package let problem: String?
+  /// The bytes it was read from, the start of its page; the next commit but one replaces them in the file.
+  let bytes: [UInt8]
 
   static let magic = 0xBEEF_C0DE
 
@@ -33,6 +35,7 @@ package struct Meta: Sendable, Hashable {
     self.free = free
     self.main = main
     self.problem = problem
+    bytes = []
   }
 
   /// Reads a meta page; `nil` if the bytes have no magic number or known version where the layout has them.
@@ -43,6 +46,7 @@ package struct Meta: Sendable, Hashable {
       guess.load32(bytes, start + 4) & 0xFFFF == guess.version
     else { return nil }
     self.number = number
+    self.bytes = page
     let word = guess.wordSize
     address = guess.loadUnsignedWord(bytes, start + 8)
     mapSize = guess.loadUnsignedWord(bytes, start + 8 + word)

@@ -24,6 +24,8 @@ package struct RecordCursor: ~Copyable {
   /// What has been seen so far, if every step went forward.
   private var seen = TreeSummary()
 
+  private var isForward = true
+
   private enum Position { case outside, on, past }
 
   /// The values under the current key.
@@ -147,11 +149,13 @@ package struct RecordCursor: ~Copyable {
   ///
   /// - Returns: Whether there is one.
   package mutating func next() throws(ReadError) -> Bool {
+    face(forward: true)
     switch position {
     case .past: return false
     case .outside: try outer.moveToFirst()
     case .on:
       if try moveInside(forward: true) { return true }
+      leaveDuplicates()
       try outer.moveToNext()
     }
     return try settle(forward: true)
@@ -161,33 +165,30 @@ package struct RecordCursor: ~Copyable {
   ///
   /// - Returns: Whether there is one.
   package mutating func previous() throws(ReadError) -> Bool {
+    face(forward: false)
     switch position {
     case .past: return false
     case .outside: try outer.moveToLast()
     case .on:
       if try moveInside(forward: false) { return true }
+      leaveDuplicates()
       try outer.moveToPrevious()
     }
     return try settle(forward: false)
-  }
-
-  /// Moves to the first value of the next key.
-  package mutating func nextKey() throws(ReadError) -> Bool {
-    guard position == .on else { return try next() }
-    try outer.moveToNext()
-    return try settle(forward: true)
   }
 
   /// Moves to the first record whose key is at or after `key`.
   ///
   /// - Returns: Whether there is one.
   package mutating func seek(to key: [UInt8]) throws(ReadError) -> Bool {
+    duplicates = .none
     try outer.seek(to: key, keyOrder)
     return try settle(forward: true)
   }
 
   /// Moves to the last record whose key is at or before `key`.
   package mutating func seek(toLastUpTo key: [UInt8]) throws(ReadError) -> Bool {
+    duplicates = .none
     try outer.seek(to: key, keyOrder)
     if outer.isOn {
       let wanted = key.span
@@ -200,9 +201,31 @@ package struct RecordCursor: ~Copyable {
     return try settle(forward: false)
   }
 
+  private mutating func face(forward: Bool) {
+    if forward != isForward {
+      outer.forgetVisits()
+      inner?.forgetVisits()
+    }
+    isForward = forward
+  }
+
+  private mutating func leaveDuplicates() {
+    if case .tree = duplicates, let visits = inner?.takeVisits() { outer.returnVisits(visits) }
+    duplicates = .none
+  }
+
+  /// Notes the pages of a value, which no other record has: a file in which many share some has been tampered with, and
+  /// could be read for ever.
+  private mutating func visitValue() throws(ReadError) {
+    let first = outer.leaf.reference(of: node, snapshot.layout)
+    let pages = snapshot.layout.overflowPages(for: node.valueCount)
+    // Others are an error once the value is read.
+    guard first >= 2, first <= snapshot.meta.lastPage, pages <= snapshot.meta.lastPage - first + 1 else { return }
+    for page in first..<first + pages { try outer.visit(page) }
+  }
+
   /// Takes up the node on which the outer cursor has come to stand.
   private mutating func settle(forward: Bool) throws(ReadError) -> Bool {
-    duplicates = .none
     guard outer.isOn else {
       position = .past
       return false
@@ -211,6 +234,7 @@ package struct RecordCursor: ~Copyable {
     position = .on
     seen.entries += 1
     if checkedLeaf != outer.leaf.number { checkLeaf() }
+    if node.flags.contains(.overflow) { try visitValue() }
     if node.flags.contains(.duplicates) { try enterDuplicates(forward: forward) }
     return true
   }
@@ -255,8 +279,8 @@ package struct RecordCursor: ~Copyable {
       guard node.valueCount == snapshot.layout.treeRecordSize else {
         throw damaged("node \(outer.index) should describe a tree of duplicates, in \(node.valueCount) bytes")
       }
-      var cursor = try TreeCursor(
-        snapshot, Tree(outer.leaf.bytes.span, at: node.value, snapshot.layout, name: tree.name))
+      let values = Tree(outer.leaf.bytes.span, at: node.value, snapshot.layout, name: tree.name)
+      var cursor = try TreeCursor(snapshot, values, visited: outer.takeVisits())
       if forward { try cursor.moveToFirst() } else { try cursor.moveToLast() }
       guard cursor.isOn else { throw damaged("node \(outer.index) has an empty tree of duplicates") }
       try Self.check(cursor)

@@ -33,14 +33,17 @@ package struct Salvage {
   package static let orphanName = "kvdump.recovered"
   package static let orphanDuplicatesName = "kvdump.recovered.duplicates"
 
-  private let file: DataFile
+  package let file: DataFile
   private let snapshots: [Snapshot]
   /// Whether a meta page is broken, so that its commit, perhaps the newest, cannot be found.
   package let hasBrokenMeta: Bool
   package private(set) var outcomes: [Outcome] = []
   /// Pages that could not be read, or were not what they should be.
   package private(set) var damagedPages: [Int] = []
+  /// The pages of trees that have been walked.
   private var used = PageSet()
+  /// The pages of values and of duplicates that have been handed out.
+  private var read = PageSet()
 
   /// Opens a file for salvage, even one without a readable head.
   ///
@@ -51,11 +54,22 @@ package struct Salvage {
       file = try DataFile(at: path)
     } catch {
       guard [.notLMDB, .damaged].contains(error.code) else { throw error }
-      let source = try ByteSource(try DataFile.dataPath(path))
-      guard let layout = try LayoutGuess.layout(of: source) else { throw error }
-      file = DataFile(source, assuming: layout)
+      file = try Self.file(ByteSource(try DataFile.dataPath(path)), else: error)
     }
     try self.init(file, choice)
+  }
+
+  /// Takes bytes that were a data file.
+  package init(_ source: ByteSource, _ choice: Snapshot.Choice) throws(ReadError) {
+    let file: DataFile
+    do throws(ReadError) { file = try DataFile(source) } catch { file = try Self.file(source, else: error) }
+    try self.init(file, choice)
+  }
+
+  /// A file without a readable head, by the layout that its pages seem to have.
+  private static func file(_ source: ByteSource, else error: ReadError) throws(ReadError) -> DataFile {
+    guard let layout = try LayoutGuess.layout(of: source) else { throw error }
+    return DataFile(source, assuming: layout)
   }
 
   /// Takes an open file.
@@ -111,8 +125,9 @@ package struct Salvage {
       title: tree.title, recorded: tree.entries, found: 0, name: tree.name, flags: tree.flags.intersection(.known))
     var databases = 0
     withoutActuallyEscaping(emit) { emit in
-      var walker = TreeWalker(snapshot)
-      var records = LeafRecords(snapshot)
+      // Trees that share pages are damage, and are not read again and again.
+      var walker = TreeWalker(snapshot, reached: used)
+      var records = LeafRecords(snapshot, read: read)
       var found = 0
       walker.onLeaf = { page, _ in
         records.forEach(of: page, database: { _ in databases += 1 }) { key, value, _ in
@@ -123,7 +138,8 @@ package struct Salvage {
       _ = walker.walk(tree)
       walker.onLeaf = nil
       outcome.found = found
-      used.formUnion(walker.used)
+      used = walker.used
+      read = records.used
       damagedPages += walker.problems.compactMap(\.page)
     }
     outcome.found += databases
@@ -138,7 +154,7 @@ package struct Salvage {
     let known = used
     withoutActuallyEscaping(emit) { emit in
       var walker = TreeWalker(snapshot)
-      var records = LeafRecords(snapshot)
+      var records = LeafRecords(snapshot, read: read)
       walker.onLeaf = { page, _ in
         // What both commits share has been handed out.
         if known.contains(page.number) { return }
@@ -150,6 +166,7 @@ package struct Salvage {
       _ = walker.walk(tree)
       walker.onLeaf = nil
       used.formUnion(walker.used)
+      read = records.used
     }
     outcomes[index].uncertain += added
   }
@@ -162,16 +179,19 @@ package struct Salvage {
     // Beyond the last page of the commit there may be those of a newer one.
     let snapshot = try Snapshot(file, Meta(spanning: file))
     let free = snapshots.first.map(freePages) ?? PageSet()
+    for commit in snapshots { used.formUnion(listPages(commit)) }
     var page = Page()
     var leaves: [(number: Int, transaction: UInt64)] = []
     for number in 2..<max(2, snapshot.filePages) where !used.contains(number) && !free.contains(number) {
-      guard (try? snapshot.read(number, into: &page)) != nil, page.frame.kind == .leaf else { continue }
+      guard (try? snapshot.read(number, into: &page)) != nil, page.frame.kind == .leaf,
+        !FreeList.isLeaf(page, snapshot)
+      else { continue }
       leaves.append((number, page.transactionID(snapshot.layout)))
     }
     // Where pages say which commit wrote them, the newest come first, since later ones do not replace them.
     leaves.sort { ($1.transaction, $0.number) < ($0.transaction, $1.number) }
     adoptDatabases(on: leaves.map(\.number), snapshot, open, emit)
-    for (number, _) in leaves where !used.contains(number) {
+    for (number, _) in leaves where !used.contains(number) && !read.contains(number) {
       guard (try? snapshot.read(number, into: &page)) != nil else { continue }
       adopt(page, snapshot, holes, emit)
     }
@@ -184,15 +204,18 @@ package struct Salvage {
   ) {
     var best: [[UInt8]: (tree: Tree, score: Int)] = [:]
     var page = Page()
-    for number in leaves {
+    // Some versions of every database can be compared, but not any number.
+    var budget = 100 * (snapshot.filePages + 1000)
+    for number in leaves where budget > 0 {
       guard (try? snapshot.read(number, into: &page)) != nil else { continue }
       var records = LeafRecords(snapshot)
       var trees: [Tree] = []
       records.forEach(of: page, database: { trees.append($0) }, { _, _, _ in })
-      for tree in trees {
+      for tree in trees where budget > 0 {
         guard let name = tree.name, !outcomes.contains(where: { $0.name == name }) else { continue }
         var walker = TreeWalker(snapshot)
         let summary = walker.walk(tree)
+        budget -= walker.used.count + 1
         let isRight = summary.isComplete && summary.entries == tree.entries
         let score = 2 * summary.entries + (isRight ? 1 : 0)
         if score >= best[name]?.score ?? 0 { best[name] = (tree, score) }
@@ -204,12 +227,15 @@ package struct Salvage {
   }
 
   private mutating func adopt(_ page: Page, _ snapshot: Snapshot, _ holes: [Outcome], _ emit: (Record) -> Void) {
-    var records = LeafRecords(snapshot)
+    var records = LeafRecords(snapshot, read: read)
     var found: [([UInt8], [UInt8], Bool)] = []
     records.forEach(of: page) { found.append(($0, $1, $2)) }
+    // Keys without values are what a tree of duplicates is made of, and nothing says which key they are under.
+    let areValues = found.allSatisfy { $0.1.isEmpty && !$0.2 }
     for (key, value, isDuplicate) in found {
-      // With one hole, that is where they are missing; a page of duplicates does not fit a database without.
-      let home = holes.count == 1 && (!isDuplicate || holes[0].flags.contains(.duplicates)) ? holes[0] : nil
+      // With one hole, that is where they are missing, unless they do not fit there.
+      let fits = holes.count == 1 && (holes[0].flags.contains(.duplicates) ? !areValues : !isDuplicate)
+      let home = fits ? holes[0] : nil
       let orphan = Array((isDuplicate ? Self.orphanDuplicatesName : Self.orphanName).utf8)
       let isMain = outcomes.allSatisfy { $0.name == nil && $0.recorded == 0 } && !isDuplicate
       let name = home.map(\.name) ?? (isMain ? nil : orphan)
@@ -217,7 +243,7 @@ package struct Salvage {
       emit(Record(database: name, flags: flags, key: key, value: value, isUncertain: true))
       count(name, flags)
     }
-    used.formUnion(records.used)
+    read = records.used
     _ = used.insert(page.number)
   }
 
@@ -236,5 +262,12 @@ package struct Salvage {
       for page in pages where page >= 2 && page <= snapshot.meta.lastPage { _ = free.insert(page) }
     }
     return free
+  }
+
+  /// The pages that hold the list of free ones, which are nobody's records.
+  private func listPages(_ snapshot: Snapshot) -> PageSet {
+    var walker = TreeWalker(snapshot)
+    _ = walker.walk(snapshot.meta.free)
+    return walker.used
   }
 }

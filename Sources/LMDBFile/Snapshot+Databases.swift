@@ -1,12 +1,17 @@
 extension Snapshot {
   /// The named databases, in the order of the main one.
   ///
-  /// - Throws: `damaged` if the main database cannot be walked.
+  /// - Throws: `damaged` if the main database cannot be walked, or two databases are the same.
   package func databases() throws(ReadError) -> [Tree] {
     var found: [Tree] = []
+    var roots: Set<Int> = []
     var records = try RecordCursor(self, main)
     while try records.next() {
-      if let database = records.database { found.append(database) }
+      guard let database = records.database else { continue }
+      if let root = database.root, !roots.insert(root).inserted {
+        throw .damaged(root, "two databases, one of them \(database.title), start here")
+      }
+      found.append(database)
     }
     return found
   }
@@ -37,36 +42,25 @@ extension Snapshot {
   package func forEachFreePage(_ body: (_ transaction: UInt64, _ pages: [Int]) -> Void) throws(ReadError) {
     var records = try RecordCursor(self, meta.free)
     while try records.next() {
-      let value = try records.value(limit: 256 << 20)
+      let value = try records.value()
       let key = records.key
-      let word = layout.wordSize
-      guard key.count == word, value.count >= word, value.count % word == 0 else {
-        throw ReadError(.damaged, "a record of the list of free pages has \(key.count) and \(value.count) bytes")
+      guard let pages = FreeList.pages(key, value.span, layout) else {
+        throw ReadError(
+          .damaged,
+          "a record of the list of free pages, with \(key.count) and \(value.count) bytes, does not hold what it claims"
+        )
       }
-      let bytes = value.span
-      let count = layout.loadWord(bytes, 0)
-      guard count < value.count / word else {
-        throw ReadError(.damaged, "a record of the list of free pages claims \(count) pages in \(value.count) bytes")
-      }
-      var pages: [Int] = []
-      pages.reserveCapacity(count)
-      for index in 0..<count { pages.append(layout.loadWord(bytes, word * (index + 1))) }
       body(layout.loadUnsignedWord(key, 0), pages)
     }
   }
 
   /// Two meta pages for a copy of this commit: both name it.
-  ///
-  /// - Throws: `io`, or `damaged` if the meta page is gone.
-  package func metaPages() throws(ReadError) -> [UInt8] {
-    let page = try file.source.bytes(at: meta.number * layout.pageSize, count: layout.pageSize)
-    guard Meta(page, number: meta.number, layout: layout) == meta else {
-      throw ReadError(.changed, "its meta page has been replaced")
-    }
-    var (first, second) = (page, page)
-    for index in 0..<layout.wordSize { (first[index], second[index]) = (0, 0) }
-    second[layout.isBigEndian ? layout.wordSize - 1 : 0] = 1
-    return first + second
+  package var metaPages: [UInt8] {
+    var page = meta.bytes + [UInt8](repeating: 0, count: max(0, layout.pageSize - meta.bytes.count))
+    for index in 0..<layout.wordSize { page[index] = 0 }
+    let first = page
+    page[layout.isBigEndian ? layout.wordSize - 1 : 0] = 1
+    return first + page
   }
 
   /// How many pages wait to be used again.

@@ -17,11 +17,13 @@ struct TreeCursor {
   private(set) var leaf = Page()
   private(set) var index = 0
   private(set) var isOn = false
-  /// The pages read since the cursor was placed or turned round, among which none comes twice.
-  private var visited = PageSet()
+  /// The pages reached since the cursor was placed or turned round, among which none comes twice.
+  private var visited: PageSet
+  private var isPlaced = false
   private var direction = Side.first
 
-  init(_ snapshot: Snapshot, _ tree: Tree) throws(ReadError) {
+  /// Makes a cursor on no record; pages that were `visited` before, by a cursor that leads here, do not come again.
+  init(_ snapshot: Snapshot, _ tree: Tree, visited: PageSet = PageSet()) throws(ReadError) {
     guard tree.root == nil || (1...64).contains(tree.depth) else {
       throw ReadError(.damaged, "\(tree.title): a depth of \(tree.depth) is recorded")
     }
@@ -29,6 +31,7 @@ struct TreeCursor {
     root = tree.root
     depth = tree.depth
     title = tree.title
+    self.visited = visited
   }
 
   private enum Side { case first, last }
@@ -45,7 +48,8 @@ struct TreeCursor {
   }
 
   private mutating func restart() {
-    visited = PageSet()
+    if isPlaced { visited = PageSet() }
+    isPlaced = true
     path.removeAll(keepingCapacity: true)
     isOn = false
   }
@@ -120,7 +124,20 @@ struct TreeCursor {
     .damaged(number, "\(title) has a depth of \(depth), to which this page does not fit")
   }
 
-  private mutating func visit(_ number: Int) throws(ReadError) {
+  /// Forgets what was visited, as when the direction changes.
+  mutating func forgetVisits() { visited = PageSet() }
+
+  /// Gives up what was visited, to another cursor that goes on for this one.
+  mutating func takeVisits() -> PageSet {
+    defer { visited = PageSet() }
+    return visited
+  }
+
+  /// Goes on with what another cursor has visited.
+  mutating func returnVisits(_ visits: PageSet) { visited = visits }
+
+  /// Notes a page: one of the tree, or one that a record leads to.
+  mutating func visit(_ number: Int) throws(ReadError) {
     if !visited.insert(number) { throw .damaged(number, "it is reached twice in \(title)") }
   }
 

@@ -28,8 +28,10 @@ package struct TreeWalker {
   private var check = OrderCheck(.bytes)
   private var pool: [Page] = []
 
-  package init(_ snapshot: Snapshot) {
+  /// Makes a walker; pages that were reached before are damage where it comes to them.
+  package init(_ snapshot: Snapshot, reached used: PageSet = PageSet()) {
     self.snapshot = snapshot
+    self.used = used
     tree = snapshot.main
   }
 

@@ -112,6 +112,17 @@ import Testing
     #expect(stat.status == 0)
   }
 
+  @Test func aFileThatWasCutOffIsNotCalledIntact() throws {
+    let whole = try Tool.kvdump("info", Tool.fixture("env/many"))
+    #expect(whole.status == 0 && !whole.output.contains("cut off"))
+    var data = try Data(contentsOf: URL(fileURLWithPath: Tool.fixture("env/dup/data.mdb")))
+    data.removeLast(3 * 4096)
+    try data.write(to: URL(fileURLWithPath: "\(folder.path)/cut.mdb"))
+    let cut = try Tool.kvdump("info", "\(folder.path)/cut.mdb")
+    #expect(
+      cut.output.contains("lacks its last 3 pages, since the file has been cut off") && !cut.output.contains("intact"))
+  }
+
   @Test func differencesAreShown() throws {
     let (a, b) = (Tool.fixture("env/named"), Tool.fixture("env/mixed"))
     let text = try Tool.kvdump("diff", a, b)

@@ -47,6 +47,9 @@ import Testing
     let words = ["dump", "outbox", "list"]
     #expect(try Tool.kvdump("dump", "--help").output == Tool.kvdump(["help"] + words.prefix(1)).output)
     #expect(try Tool.kvdump("outbox", "list", "--help").output == Tool.kvdump(["help"] + words.suffix(2)).output)
+    let terms = try Tool.kvdump("help", "terms")
+    #expect(terms.status == 0 && terms.output.split(separator: "\n").allSatisfy { $0.count <= 125 })
+    for word in ["database", "commit", "page", "meta page"] { #expect(terms.output.contains("\n\(word) ")) }
     #expect(try Tool.kvdump("--version").output.hasPrefix("kvdump "))
     for arguments in [["outbox"], ["outbox", "nonsense"], ["help", "nonsense"], ["completions", "csh"]] {
       #expect(try Tool.kvdump(arguments).status == 64)

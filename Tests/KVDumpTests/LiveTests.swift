@@ -58,7 +58,7 @@ import Testing
     try await writing {
       let command = try Tool.kvdump("watch", path, "--interval", "0.01", "--commits", "2", "--lock")
       #expect(command.status == 64)
-      let watch = try Tool.kvdump("watch", path, "--interval", "0.05", "--commits", "1", "-F", "jsonl")
+      let watch = try Tool.kvdump("watch", path, "--interval", "0.05", "--commits", "2", "-F", "jsonl")
       #expect([0, 75].contains(watch.status))
       if watch.status == 0 { #expect(watch.output.split(separator: "\n").count == 2) }
     }

@@ -115,7 +115,8 @@ import Testing
     let text =
       "format=print\nHEADER=END\n key000001\n new\n zz\n \(String(repeating: "v", count: 3_000_000))\nDATA=END\n"
     let input = try write(text)
-    #expect(try Tool.kvdump("load", "-N", "-f", input, target).errors.contains("1 record loaded, 1 were there"))
+    let kept = try Tool.kvdump("load", "-N", "-f", input, target)
+    #expect(kept.errors == "kvdump: 2 records, of which 1 met one that stays, loaded\n")
     #expect(try Tool.kvdump("get", target, "key000001").output != "new")
     // From a pipe, and larger than the map.
     #expect(try Tool.shell("\"$0\" load \"$1\" < \"$2\"", target, input).status == 0)
@@ -141,6 +142,58 @@ import Testing
     let dump = try Tool.kvdump("dump", "-p", "--ignore-order", path("to"))
     #expect(dump.output.hasSuffix("HEADER=END\n b\n 2\n b\n 1\n a\n 1\nDATA=END\n"))
     #expect(try Tool.kvdump("load", "-a", "-N", "-f", input, path("to")).status == 64)
+  }
+
+  /// What a text says twice is one record, and is counted.
+  @Test func keysThatComeTwiceAreCounted() throws {
+    let input = try write("format=print\nHEADER=END\n a\n 1\n a\n 2\n b\n 3\nDATA=END\n")
+    let load = try Tool.kvdump("load", "-f", input, path("to"))
+    #expect(load.errors == "kvdump: 3 records, of which 1 took the place of another or were the same, loaded\n")
+    #expect(try Tool.kvdump("get", path("to"), "a").output == "2")
+    #expect(try Tool.kvdump("load", "-N", "-f", input, path("kept")).errors.contains("of which 1 met one that stays"))
+    #expect(try Tool.kvdump("get", path("kept"), "a").output == "1")
+    let json = try write("{\"k\":\"a\",\"v\":\"1\"}\n{\"k\":\"a\",\"v\":\"2\"}\n", to: "json")
+    #expect(try Tool.kvdump("import", "-f", json, path("json-to")).errors.contains("2 records, of which 1 took"))
+  }
+
+  /// A value is one more under its key, also with -N; only the same one is not.
+  @Test func duplicatesAreNotTakenForTheSame() throws {
+    let input = try write("format=print\ndupsort=1\nHEADER=END\n a\n 1\n a\n 2\n a\n 1\nDATA=END\n")
+    for option in ["-N", "-Q"] {
+      let target = path("to\(option)")
+      let load = try Tool.kvdump("load", option, "-f", input, target)
+      #expect(load.status == 0 && load.errors.contains("3 records, of which 1 "), "\(load.errors)")
+      #expect(try Tool.kvdump("cat", "--count", target).output == "2\n")
+    }
+  }
+
+  @Test func endsOfLinesThatWereChangedAreNamed() throws {
+    let text = "VERSION=3\r\nformat=print\r\nHEADER=END\r\n a\r\n 1\r\nDATA=END\r\n"
+    let input = try write(text)
+    let load = try Tool.kvdump("load", "-f", input, path("to"))
+    #expect(
+      load.status == 65 && load.errors.contains("line 4: it ends in CR LF") && load.errors.contains("tr -d '\\r'"))
+    #expect(try Tool.shell("tr -d '\\r' < \"$1\" | \"$0\" load -q \"$2\"", input, path("to")).status == 0)
+    // JSON does not mind.
+    let export = try Tool.kvdump("export", Tool.fixture("env/named")).output.replacing("\n", with: "\r\n")
+    #expect(try Tool.kvdump("import", "-q", "-f", try write(export, to: "json"), path("json-to")).status == 0)
+    #expect(try Tool.kvdump("diff", Tool.fixture("env/named"), path("json-to")).status == 0)
+  }
+
+  @Test func aLineHasALimit() throws {
+    let long = String(repeating: "61", count: 600_000)
+    let input = try write("HEADER=END\n".replacing("HEADER", with: "VERSION=3\nHEADER") + " 6b\n \(long)\nDATA=END\n")
+    for extra in [[], ["--dry-run"]] {
+      let load = try Tool.kvdump(["load", "--max-line", "1", "-f", input, path("to")] + extra)
+      #expect(load.status == 65 && load.errors.contains("line 4: it is longer than 1 MiB"), "\(load.errors)")
+      #expect(load.errors.contains("--max-line"))
+    }
+    #expect(try Tool.kvdump("load", "-q", "--max-line", "2", "-f", input, path("to")).status == 0)
+    #expect(try Tool.kvdump("get", path("to"), "k").output.count == 600_000)
+    let json = try write("{\"k\":\"\(long)", to: "json")
+    let imported = try Tool.kvdump("import", "--max-line", "1", "-f", json, path("json-to"))
+    #expect(imported.status == 65 && imported.errors.contains("line 1: it is longer than 1 MiB"), "\(imported.errors)")
+    #expect(try Tool.kvdump("load", "--max-line", "0", "-f", input, path("to")).status == 64)
   }
 
   @Test func aTextCanBeCheckedOnly() throws {

@@ -88,6 +88,23 @@ import Testing
     #expect(try lines("state", "tail", store, "--limit", "1")[1].hasPrefix("user:1"))
   }
 
+  @Test func aDeepCheckReadsTheRecordsToo() throws {
+    try fill()
+    let sound = try lines("verify", "--deep", store)
+    #expect(sound.contains("0 errors, 31 records checked") && sound.last == "0 errors, 30 entries checked")
+    let path = "\(store)/data.mdb"
+    var data = try Data(contentsOf: URL(fileURLWithPath: path))
+    let text = Data("a\u{1B}b".utf8)
+    while let place = data.range(of: text) { data[place.lowerBound] = 0x62 }
+    try data.write(to: URL(fileURLWithPath: path))
+    #expect(try Tool.kvdump("verify", store).status == 0)
+    let deep = try Tool.kvdump("verify", "--deep", store)
+    #expect(deep.status == 1 && deep.output.contains("30 errors, 31 records checked") && deep.errors.isEmpty)
+    #expect(try Tool.kvdump("verify", "--deep", "--quick", store).status == 64)
+    // Somebody else's file has no records to know.
+    #expect(try lines("verify", "--deep", Tool.fixture("env/many")).count == 1)
+  }
+
   @Test func damagedRecordsAreNamed() throws {
     try fill()
     // One byte within the value of a record.

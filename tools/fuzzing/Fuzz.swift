@@ -26,6 +26,11 @@ public func testOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> Int32 {
   }
 #else
   private func walk(_ bytes: [UInt8]) {
+    if var salvage = try? Salvage(ByteSource(bytes), .readable) {
+      var found = 0
+      try? salvage.run { _ in found += 1 }
+      precondition(found <= 4 * bytes.count, "more records are found than can be there")
+    }
     guard let file = try? DataFile(ByteSource(bytes)), let snapshot = try? Snapshot(file, .readable) else { return }
     var verifier = Verifier(snapshot)
     _ = try? verifier.run()
@@ -42,7 +47,6 @@ public func testOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> Int32 {
       }
       if var records = try? RecordCursor(snapshot, tree) { _ = try? records.seek(to: [0x6B]) }
     }
-    if var salvage = try? Salvage(file, .readable) { try? salvage.run { _ in } }
     for page in 0..<min(snapshot.filePages, 4) { _ = try? PageDescription(page, of: snapshot) }
   }
 #endif

@@ -26,7 +26,7 @@ enum KVDump {
     do throws(Failure) {
       try run(words)
     } catch {
-      if words.contains("--json-errors") {
+      if words.contains("--json-errors"), !error.message.isEmpty {
         writeError("{\"error\":\(JSONText.quoted(error.message)),\"code\":\(error.exitCode)}\n")
       } else if !error.message.isEmpty {
         writeError("kvdump: \(error.message)\n")
@@ -44,7 +44,7 @@ enum KVDump {
     let (command, rest) = try find(words)
     if rest.contains("--help") { return try HelpCommand.show(command) }
     var arguments = try Arguments(rest, for: command.help)
-    let context = Context(arguments)
+    let context = try Context(arguments)
     let run = try command.init(&arguments)
     try arguments.end()
     try run.run(context)

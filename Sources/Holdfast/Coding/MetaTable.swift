@@ -18,9 +18,9 @@ struct MetaTable: Sendable {
   }
 
   func set(_ name: String, to value: UInt64, in transaction: inout WriteTransaction) throws(StoreError) {
-    var writer = ByteWriter()
-    writer.append(value)
-    try transaction.set(writer.bytes, forKey: name, in: database)
+    var bytes = ShortBytes()
+    bytes.append(value)
+    try transaction.set(bytes, forKey: name, in: database)
   }
 
   /// Adds one, inside the transaction: numbers are given in the order of commits, without gaps.

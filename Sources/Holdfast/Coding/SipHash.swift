@@ -1,21 +1,26 @@
+import LMDB
+
 /// SipHash-2-4 with a 128-bit result (Aumasson and Bernstein, 2012), under a fixed key.
 ///
 /// It gives keys of any length a fixed, well-spread name. A collision is never trusted to be absent where it would
 /// matter: records keep their full key.
 enum SipHash {
-  static func hash128(_ bytes: some Sequence<UInt8>, key: (UInt64, UInt64) = (0, 0)) -> [UInt8] {
+  static func hash128(_ text: String, key: (UInt64, UInt64) = (0, 0)) -> ShortBytes {
+    text.withBytes { bytes in hash128(bytes, key: key) }
+  }
+
+  static func hash128(_ bytes: [UInt8], key: (UInt64, UInt64) = (0, 0)) -> ShortBytes { hash128(bytes.span, key: key) }
+
+  static func hash128(_ bytes: borrowing Span<UInt8>, key: (UInt64, UInt64) = (0, 0)) -> ShortBytes {
     var state = State(key)
-    var word: UInt64 = 0
-    var count = 0
-    for byte in bytes {
-      word |= UInt64(byte) << (8 * (count % 8))
-      count += 1
-      if count % 8 == 0 {
-        state.absorb(word)
-        word = 0
-      }
+    var offset = 0
+    while let word = bytes.littleEndian(UInt64.self, at: offset) {
+      state.absorb(word)
+      offset += 8
     }
-    state.absorb(word | UInt64(count & 0xFF) << 56)
+    var word: UInt64 = 0
+    for index in offset..<bytes.count { word |= UInt64(bytes[index]) << (8 * (index - offset)) }
+    state.absorb(word | UInt64(bytes.count & 0xFF) << 56)
     return state.finish()
   }
 
@@ -36,15 +41,15 @@ enum SipHash {
       v0 ^= word
     }
 
-    mutating func finish() -> [UInt8] {
-      var writer = ByteWriter()
+    mutating func finish() -> ShortBytes {
+      var result = ShortBytes()
       v2 ^= 0xee
       for _ in 0..<4 { round() }
-      writer.append(v0 ^ v1 ^ v2 ^ v3)
+      result.append(v0 ^ v1 ^ v2 ^ v3)
       v1 ^= 0xdd
       for _ in 0..<4 { round() }
-      writer.append(v0 ^ v1 ^ v2 ^ v3)
-      return writer.bytes
+      result.append(v0 ^ v1 ^ v2 ^ v3)
+      return result
     }
 
     private mutating func round() {

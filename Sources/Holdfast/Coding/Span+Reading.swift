@@ -29,9 +29,14 @@ extension Span<UInt8> {
     return extracting(offset..<offset + length)
   }
 
+  /// Text, which must be valid UTF-8; as likely as not one that is at hand, and need not be made.
+  func text(probably known: String) throws(Malformed) -> String {
+    known.withBytes { $0.elementsEqual(self) } ? known : try text()
+  }
+
   /// Text, which must be valid UTF-8.
   func text() throws(Malformed) -> String {
-    guard let text = String(validating: [UInt8](copying: self), as: UTF8.self) else {
+    guard let text = String(validating: self) else {
       throw Malformed("a text in it is not UTF-8")
     }
     return text

@@ -17,8 +17,9 @@ import LMDB
 extension DeliveryState {
   private static let format: UInt8 = 2
 
-  var encoded: [UInt8] {
-    var writer = ByteWriter()
+  /// All but the reason.
+  var head: ShortBytes {
+    var writer = ShortBytes()
     writer.append(Self.format)
     writer.append(phase.rawValue)
     writer.append(attempts)
@@ -35,9 +36,11 @@ extension DeliveryState {
     writer.append(holdCause?.rawValue ?? 0)
     writer.append(crashes)
     writer.append(UInt8(isCancelRequested ? 1 : 0))
-    writer.append(text: lastError.cut(toBytes: 1000))
-    return writer.bytes
+    return writer
   }
+
+  /// The reason, as long as it is kept.
+  var tail: String { lastError.cut(toBytes: 1000) }
 
   init(decoding bytes: Span<UInt8>) throws(Malformed) {
     let format = try bytes.load(UInt8.self, at: 0)
@@ -70,6 +73,6 @@ extension DeliveryState {
       crashes = try bytes.load(UInt8.self, at: 55)
       isCancelRequested = try bytes.load(UInt8.self, at: 56) & 1 != 0
     }
-    lastError = String(decoding: [UInt8](copying: try bytes.slice(length, bytes.count - length)), as: UTF8.self)
+    lastError = String(repairing: try bytes.slice(length, bytes.count - length))
   }
 }

@@ -82,8 +82,8 @@ struct DrainTurn: Sendable {
       if let outcome = item.result.outcome, item.failures == 0 {
         network.heard(outcome, at: time, options.schedule, using: &random)
       }
-      try settle(item, at: clock, in: &transaction)
     }
+    try settle(toSettle, at: clock, in: &transaction)
     let expired = try outbox.expire(hooks, inFlight: inFlight.count, epoch: epoch, at: clock, in: &transaction)
     nextExpiry = expired.next
     cancelRequests = []
@@ -115,24 +115,52 @@ struct DrainTurn: Sendable {
       hostLimit: options.hostConcurrency, queueLimits: options.queueConcurrency)
   }
 
+  /// Settles all of them together. If one cannot be, that is taken back, and each of the others is settled on its own.
   private mutating func settle(
-    _ item: Finished, at clock: OutboxClock, in transaction: inout WriteTransaction
+    _ items: [Finished], at clock: OutboxClock, in transaction: inout WriteTransaction
   ) throws {
-    do {
-      // A hook that throws takes back its own changes, not those of the others.
-      try transaction.nested { nested in
-        try outbox.settle(item.claim, item.result, rules, hooks, at: clock, in: &nested)
+    var failed: Int?
+    if items.count > 1 {
+      var place = 0
+      do {
+        // A nested transaction copies each page that it changes: one for all costs a third of one for each.
+        try transaction.nested { nested in
+          while place < items.count {
+            try settle(items[place], at: clock, in: &nested)
+            place += 1
+          }
+        }
+        return
+      } catch {
+        try handle(error, of: place < items.count ? items[place] : nil, at: clock, in: &transaction)
+        failed = place
       }
-    } catch {
-      // The entry is not to blame for a full disk, and nothing else of this turn would be kept either.
-      if transaction.isDoomed { throw OutboxHooks.cause(of: error) }
-      var item = item
-      item.failures += 1
-      if item.failures < Self.failureLimit {
-        unsettled.append(item)
-      } else {
-        try outbox.hold(item.claim, unsettled: OutboxHooks.reason(for: error), at: clock, in: &transaction)
+    }
+    for (place, item) in items.enumerated() where place != failed {
+      do {
+        // A hook that throws takes back its own changes, not those of the others.
+        try transaction.nested { nested in try settle(item, at: clock, in: &nested) }
+      } catch {
+        try handle(error, of: item, at: clock, in: &transaction)
       }
+    }
+  }
+
+  private func settle(_ item: Finished, at clock: OutboxClock, in transaction: inout WriteTransaction) throws {
+    try outbox.settle(item.claim, item.result, rules, hooks, at: clock, in: &transaction)
+  }
+
+  /// What becomes of an entry that could not be settled.
+  private mutating func handle(
+    _ error: any Error, of item: Finished?, at clock: OutboxClock, in transaction: inout WriteTransaction
+  ) throws {
+    // The entry is not to blame for a full disk, and nothing else of this turn would be kept either.
+    guard !transaction.isDoomed, var item else { throw OutboxHooks.cause(of: error) }
+    item.failures += 1
+    if item.failures < Self.failureLimit {
+      unsettled.append(item)
+    } else {
+      try outbox.hold(item.claim, unsettled: OutboxHooks.reason(for: error), at: clock, in: &transaction)
     }
   }
 }

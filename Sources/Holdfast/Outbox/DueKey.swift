@@ -1,3 +1,5 @@
+import LMDB
+
 /// A row of the index of what may go out: route, priority, time and entry, so that each route and each priority has a
 /// queue of its own, the longest due first.
 struct DueKey: Hashable {
@@ -33,7 +35,11 @@ struct DueKey: Hashable {
     self.init(route: route, priority: bytes[8], time: Int64(clamping: time), id: EntryID(rawValue: id))
   }
 
-  var bytes: [UInt8] {
-    route.bigEndianBytes + [priority] + UInt64(clamping: time).bigEndianBytes + id.rawValue.bigEndianBytes
+  var bytes: ShortBytes {
+    var bytes = ShortBytes(bigEndian: route)
+    bytes.append(priority)
+    bytes.append(bigEndian: UInt64(clamping: time))
+    bytes.append(bigEndian: id.rawValue)
+    return bytes
   }
 }

@@ -70,21 +70,21 @@ struct Journal: Sendable {
   ) throws(StoreError) -> UInt64 {
     let last = try lastSequence(in: transaction.reader)
     guard last + 1 < Self.end else { throw notANumber }
-    var writer = ByteWriter()
+    var writer = ShortBytes()
     writer.append(Self.format)
     writer.append(kind.rawValue)
     writer.append(attempt)
     writer.append(entry.rawValue)
     writer.append(time)
-    writer.append(text: reason.cut(toBytes: 1000))
-    try transaction.set(writer.bytes, forKey: (last + 1).bigEndianBytes, in: rows)
+    try transaction.set(
+      writer, followedBy: reason.cut(toBytes: 1000), forKey: ShortBytes(bigEndian: last + 1), in: rows)
     return last + 1
   }
 
   /// The number of the newest record; zero if there has been none.
   func lastSequence(in transaction: borrowing ReadTransaction) throws(StoreError) -> UInt64 {
-    var cursor = try transaction.cursor(in: rows)
-    return try cursor.previous() ? try number(of: cursor.key) : 0
+    guard let key = try transaction.lastKey(in: rows) else { return 0 }
+    return try number(of: key)
   }
 
   /// The number of the oldest record that is kept; `nil` if there is none.
@@ -148,7 +148,7 @@ extension JournalRecord {
     attempt = Int(try bytes.load(UInt16.self, at: 2))
     entry = EntryID(rawValue: try bytes.load(UInt64.self, at: 4))
     time = try bytes.load(Int64.self, at: 12)
-    reason = String(decoding: [UInt8](copying: try bytes.slice(20, bytes.count - 20)), as: UTF8.self)
+    reason = String(repairing: try bytes.slice(20, bytes.count - 20))
   }
 }
 

@@ -93,7 +93,7 @@ extension Outbox {
       try offer(id, state, lane: entry.lane, in: &transaction)
       return nil
     }
-    try transaction.set([], forKey: runKey(epoch, id), in: running)
+    try transaction.insert(runKey(epoch, id), in: running)
     state.claim(epoch: epoch)
     try set(state, of: id, in: &transaction)
     try note(.claimed, id, attempt: state.attempts, at: clock, in: &transaction)
@@ -110,7 +110,7 @@ extension Outbox {
     try transaction.remove(DueKey(state, id).bytes, in: due)
     state.hold(reason, cause)
     state.epoch = epoch
-    try transaction.set([], forKey: runKey(epoch, id), in: running)
+    try transaction.insert(runKey(epoch, id), in: running)
     try set(state, of: id, in: &transaction)
     try note(
       .held, id, attempt: state.attempts, reason: reason, .held(id, reason: reason), at: clock, in: &transaction)
@@ -151,8 +151,7 @@ extension Outbox {
       if !line.due.isEmpty { found.lines.append(line) }
       if !isOpen {
         guard first.route < .max else { break }
-        let next = DueKey(route: first.route + 1, priority: 0).bytes
-        isOnKey = try cursor.seek(to: next.span)
+        isOnKey = try cursor.seek(to: DueKey(route: first.route + 1, priority: 0).bytes)
       }
     }
     return found
@@ -184,8 +183,7 @@ extension Outbox {
     }
     guard priority < .max || route < .max else { return false }
     let next = priority < .max ? DueKey(route: route, priority: priority + 1) : DueKey(route: route + 1, priority: 0)
-    let bytes = next.bytes
-    guard try cursor.seek(to: bytes.span) else { return false }
+    guard try cursor.seek(to: next.bytes) else { return false }
     if let reached = DueKey(bytes: cursor.key) { key = reached } else { key.route = ~route }
     return true
   }

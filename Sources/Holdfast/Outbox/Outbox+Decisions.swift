@@ -40,8 +40,7 @@ extension Outbox {
     let clock = try clock(in: transaction.reader)
     var count = 0
     for id in try ids(of: selection, in: transaction.reader) {
-      let key = id.key
-      guard try transaction.value(forKey: key.span, in: entries) != nil else { continue }
+      guard try transaction.value(forKey: id.key, in: entries) != nil else { continue }
       count += 1
       guard var state = try readableState(of: id, in: transaction.reader),
         let entry = try readableEntry(id, in: transaction.reader)
@@ -131,7 +130,7 @@ extension Outbox {
     state.ambiguousSince = letter.ambiguousSince
     try insert(entry, &state, in: &transaction)
     for attachment in entry.attachments {
-      try transaction.set(entry.id.key, forKey: attachment.id.bytes, in: attachments)
+      try transaction.set(entry.id.key.array, forKey: attachment.id.bytes, in: attachments)
     }
     try transaction.remove(id.key, in: dead)
     try layers.add(optimistic, for: entry.id.rawValue, optimisticPolicy, in: &transaction)
@@ -160,8 +159,7 @@ extension Outbox {
   private func deadEntry(
     _ id: EntryID, in transaction: borrowing ReadTransaction
   ) throws(StoreError) -> DeadEntry {
-    let key = id.key
-    guard let bytes = try transaction.value(forKey: key.span, in: dead) else {
+    guard let bytes = try transaction.value(forKey: id.key, in: dead) else {
       throw StoreError(.notFound, "There is no dead letter \(id); list them, and choose one.")
     }
     return try DeadEntry(decoding: bytes, id: id, attachmentsIn: folder)

@@ -33,7 +33,7 @@ extension Outbox {
     if let age = request.maxAge { state.expiresAt = max(1, clock.age + age.milliseconds) }
     try insert(entry, &state, in: &transaction)
     for attachment in request.attachments {
-      try transaction.set(id.key, forKey: attachment.id.bytes, in: attachments)
+      try transaction.set(id.key.array, forKey: attachment.id.bytes, in: attachments)
     }
     try layers.add(request.optimistic, for: id.rawValue, request.optimisticPolicy, in: &transaction)
     try note(.enqueued, id, .enqueued(id), at: clock, in: &transaction)
@@ -53,9 +53,9 @@ extension Outbox {
     state.recovery = entry.recovery
     try transaction.set(entry.encoded(), forKey: entry.id.key, in: entries)
     try set(state, of: entry.id, in: &transaction)
-    try transaction.set([], forKey: laneKey(entry.lane, entry.id), in: lanes)
-    if let key = entry.key { try transaction.set([], forKey: keyKey(entry.queue, key, entry.id), in: keys) }
-    if state.expiresAt != 0 { try transaction.set([], forKey: expiryKey(state, entry.id), in: expiries) }
+    try transaction.insert(laneKey(entry.lane, entry.id), in: lanes)
+    if let key = entry.key { try transaction.insert(keyKey(entry.queue, key, entry.id), in: keys) }
+    if state.expiresAt != 0 { try transaction.insert(expiryKey(state, entry.id), in: expiries) }
     try offer(entry.id, state, lane: entry.lane, in: &transaction)
   }
 

@@ -27,7 +27,7 @@ extension Outbox {
     in transaction: inout WriteTransaction
   ) throws -> Bool {
     guard let id = EntryID(indexKey: key), let state = try readableState(of: id, in: transaction.reader),
-      expiryKey(state, id) == key, let entry = try readableEntry(id, in: transaction.reader)
+      expiryKey(state, id).array == key, let entry = try readableEntry(id, in: transaction.reader)
     else {
       try transaction.remove(key, in: expiries)
       return true

@@ -43,21 +43,25 @@ extension Outbox {
     }
   }
 
-  private func gateKey(_ kind: SendGate, _ name: String?) -> [UInt8] {
-    [kind.rawValue] + SipHash.hash128((name ?? "").utf8)
+  private func gateKey(_ kind: SendGate, _ name: String?) -> ShortBytes {
+    var key = ShortBytes()
+    key.append(kind.rawValue)
+    key.append(SipHash.hash128(name ?? ""))
+    return key
   }
 
   /// The gate if it is not open; one that cannot be read is open.
   func gate(_ kind: SendGate, _ name: String?, in transaction: borrowing ReadTransaction) throws(StoreError) -> Gate? {
-    let key = gateKey(kind, name)
-    guard let bytes = try transaction.value(forKey: key.span, in: gates) else { return nil }
+    if try transaction.count(of: gates) == 0 { return nil }
+    guard let bytes = try transaction.value(forKey: gateKey(kind, name), in: gates) else { return nil }
     return try? Gate(decoding: bytes)
   }
 
   private func remove(
     _ kind: SendGate, _ name: String?, in transaction: inout WriteTransaction
   ) throws(StoreError) {
-    try transaction.remove(gateKey(kind, name), in: gates)
+    // Mostly all are open.
+    if try transaction.reader.count(of: gates) > 0 { try transaction.remove(gateKey(kind, name), in: gates) }
   }
 
   /// What an outcome means for those who go the same way.

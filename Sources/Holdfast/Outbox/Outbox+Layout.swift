@@ -2,8 +2,9 @@ import LMDB
 
 extension Outbox {
   private static let layoutName = "layout"
-  /// The version of the layout of the outbox's databases. 1 had no number, and one queue of what is due.
-  private static let layout: UInt64 = 2
+  /// The version of the layout of the outbox's databases. 1 had no number, and one queue of what is due; 2 had
+  /// hashes for the names of lanes, and field tables for entries, which this version reads and does not write.
+  private static let layout: UInt64 = 3
 
   /// Brings the outbox of an older version up to date, and refuses that of a newer one.
   ///
@@ -37,8 +38,9 @@ extension Outbox {
     try environment.write { transaction in try migrate(in: &transaction) }
   }
 
-  /// From layout 1 to 2: the rows of what is due get the route and the priority of their entries. Old times are those of
-  /// the wall clock, at which the outbox's own clock begins.
+  /// From layout 1: the rows of what is due get the route and the priority of their entries. Old times are those of
+  /// the wall clock, at which the outbox's own clock begins. From both: the rows of lanes are made anew; an entry that
+  /// cannot be read has none any more, and keeps back what is behind it no longer.
   func migrate(in transaction: inout WriteTransaction) throws(StoreError) {
     // Another process may have been here first.
     guard try meta.value(Self.layoutName, in: transaction.reader) < Self.layout else { return }
@@ -49,7 +51,12 @@ extension Outbox {
       guard let id = EntryID(indexKey: key), let state = try readableState(of: id, in: transaction.reader),
         state.phase == .waiting
       else { continue }
-      try transaction.set([], forKey: DueKey(state, id).bytes, in: due)
+      try transaction.insert(DueKey(state, id).bytes, in: due)
+    }
+    try transaction.removeEverything(in: lanes)
+    for key in try transaction.reader.keys(of: .all, in: entries, limit: .max) {
+      guard let id = OutboxRow.id(key), let entry = try readableEntry(id, in: transaction.reader) else { continue }
+      try transaction.insert(laneKey(entry.lane, id), in: lanes)
     }
     try meta.set(Self.layoutName, to: Self.layout, in: &transaction)
   }

@@ -23,7 +23,7 @@ extension Outbox {
     _ id: EntryID, at clock: OutboxClock, _ key: [UInt8], in transaction: inout WriteTransaction
   ) throws(StoreError) {
     guard var state = try readableState(of: id, in: transaction.reader), state.phase != .waiting,
-      runKey(state.epoch, id) == key
+      runKey(state.epoch, id).array == key
     else {
       try transaction.remove(key, in: running)
       // A state that was unreadable gets its row anew, as long as it is.
@@ -56,8 +56,7 @@ extension Outbox {
     of id: EntryID, at clock: OutboxClock, in transaction: inout WriteTransaction
   ) throws(StoreError) -> DeliveryState? {
     if let state = try readableState(of: id, in: transaction.reader) { return state }
-    let key = id.key
-    let isThere = try transaction.value(forKey: key.span, in: entries) != nil
+    let isThere = try transaction.value(forKey: id.key, in: entries) != nil
     guard isThere else { return nil }
     var state = DeliveryState(notBefore: clock.time)
     state.attempts = 1
@@ -65,7 +64,7 @@ extension Outbox {
       (state.route, state.priority, state.recovery) = (entry.route.number, entry.priority, entry.recovery)
     }
     state.hold(inDoubt: Self.unreadableState, at: clock.time)
-    try transaction.set([], forKey: runKey(state.epoch, id), in: running)
+    try transaction.insert(runKey(state.epoch, id), in: running)
     try set(state, of: id, in: &transaction)
     try note(
       .held, id, reason: Self.unreadableState, .held(id, reason: Self.unreadableState), at: clock, in: &transaction)

@@ -2,27 +2,49 @@ import LMDB
 
 /// The keys and rows of the outbox's databases.
 extension Outbox {
-  func laneKey(_ lane: String, _ id: EntryID) -> [UInt8] { SipHash.hash128(lane.utf8) + id.key }
-
-  func keyKey(_ queue: String, _ key: String, _ id: EntryID) -> [UInt8] { keyPrefix(queue, key) + id.key }
-
-  func expiryKey(_ state: DeliveryState, _ id: EntryID) -> [UInt8] {
-    UInt64(clamping: state.expiresAt).bigEndianBytes + id.key
+  /// Not a hash, as for keys, so that entries of lanes that are called alike are near to each other: 256 of them in one
+  /// transaction then change a few pages, and not one each.
+  private func lanePrefix(_ lane: String) -> ShortBytes {
+    var prefix = ShortBytes()
+    lane.withBytes { name in
+      // No text has these bytes, so that no lane's rows can run into another's.
+      if name.count <= 47 {
+        prefix.append(name)
+        prefix.append(0xFF as UInt8)
+      } else {
+        prefix.append(name.extracting(first: 31))
+        prefix.append(0xFE as UInt8)
+        prefix.append(SipHash.hash128(name))
+      }
+    }
+    return prefix
   }
 
-  func runKey(_ epoch: UInt64, _ id: EntryID) -> [UInt8] { epoch.bigEndianBytes + id.key }
+  func laneKey(_ lane: String, _ id: EntryID) -> ShortBytes { lanePrefix(lane).followed(by: id) }
 
-  private func keyPrefix(_ queue: String, _ key: String) -> [UInt8] {
+  func keyKey(_ queue: String, _ key: String, _ id: EntryID) -> ShortBytes { keyPrefix(queue, key).followed(by: id) }
+
+  func expiryKey(_ state: DeliveryState, _ id: EntryID) -> ShortBytes {
+    ShortBytes(bigEndian: UInt64(clamping: state.expiresAt)).followed(by: id)
+  }
+
+  func runKey(_ epoch: UInt64, _ id: EntryID) -> ShortBytes { ShortBytes(bigEndian: epoch).followed(by: id) }
+
+  private func keyPrefix(_ queue: String, _ key: String) -> ShortBytes {
     // No text has this byte, so that the two cannot run into each other.
-    SipHash.hash128(Array(queue.utf8) + [0xFF] + Array(key.utf8))
+    let bytes = Array(queue.utf8) + [0xFF] + Array(key.utf8)
+    return SipHash.hash128(bytes.span)
   }
 
-  /// The first unsettled entry of a lane. Two lanes with one hash would merely wait for each other.
+  /// The first unsettled entry of a lane. Two long names with one hash would merely wait for each other.
   func head(ofLane lane: String, in transaction: borrowing ReadTransaction) throws(StoreError) -> EntryID? {
-    var cursor = try transaction.cursor(in: lanes, over: .prefix(SipHash.hash128(lane.utf8)))
+    let start = lanePrefix(lane)
+    guard let key = try transaction.key(atOrAfter: start, in: lanes), start.isPrefix(of: key) else { return nil }
+    if key.count == start.count + 8 { return try EntryID(key: key, at: start.count, of: lanes) }
+    // A key of another length is damaged, and names nothing; behind it may be others.
+    var cursor = try transaction.cursor(in: lanes, over: .prefix(start.array))
     while try cursor.next() {
-      // A key of another length is damaged, and names nothing.
-      if cursor.key.count == 24 { return try EntryID(key: cursor.key, at: 16, of: lanes) }
+      if cursor.key.count == start.count + 8 { return try EntryID(key: cursor.key, at: start.count, of: lanes) }
     }
     return nil
   }
@@ -36,7 +58,7 @@ extension Outbox {
 
   /// The unsettled entries of a lane, in order.
   func ids(ofLane lane: String, in transaction: borrowing ReadTransaction) throws(StoreError) -> [EntryID] {
-    try ids(withPrefix: SipHash.hash128(lane.utf8), of: lanes, in: transaction) { $0.lane == lane }
+    try ids(withPrefix: lanePrefix(lane), of: lanes, in: transaction) { $0.lane == lane }
   }
 
   /// The unsettled entries of a key, in order.
@@ -48,22 +70,21 @@ extension Outbox {
 
   /// The entries that an index names, and that are not there for the hash alone.
   private func ids(
-    withPrefix prefix: [UInt8], of index: Database, in transaction: borrowing ReadTransaction,
+    withPrefix prefix: ShortBytes, of index: Database, in transaction: borrowing ReadTransaction,
     where isMeant: (OutboxEntry) -> Bool
   ) throws(StoreError) -> [EntryID] {
     var found: [EntryID] = []
-    var cursor = try transaction.cursor(in: index, over: .prefix(prefix))
+    var cursor = try transaction.cursor(in: index, over: .prefix(prefix.array))
     while try cursor.next() {
-      guard cursor.key.count == 24 else { continue }
-      let id = try EntryID(key: cursor.key, at: 16, of: index)
+      guard cursor.key.count == prefix.count + 8 else { continue }
+      let id = try EntryID(key: cursor.key, at: prefix.count, of: index)
       if let entry = try readableEntry(id, in: transaction), isMeant(entry) { found.append(id) }
     }
     return found
   }
 
   func state(of id: EntryID, in transaction: borrowing ReadTransaction) throws(StoreError) -> DeliveryState? {
-    let key = id.key
-    guard let bytes = try transaction.value(forKey: key.span, in: states) else { return nil }
+    guard let bytes = try transaction.value(forKey: id.key, in: states) else { return nil }
     do throws(Malformed) {
       return try DeliveryState(decoding: bytes)
     } catch {
@@ -73,12 +94,11 @@ extension Outbox {
   }
 
   func set(_ state: DeliveryState, of id: EntryID, in transaction: inout WriteTransaction) throws(StoreError) {
-    try transaction.set(state.encoded, forKey: id.key, in: states)
+    try transaction.set(state.head, followedBy: state.tail, forKey: id.key, in: states)
   }
 
   func entry(_ id: EntryID, in transaction: borrowing ReadTransaction) throws(StoreError) -> OutboxEntry? {
-    let key = id.key
-    guard let bytes = try transaction.value(forKey: key.span, in: entries) else { return nil }
+    guard let bytes = try transaction.value(forKey: id.key, in: entries) else { return nil }
     return try OutboxEntry(decoding: bytes, id: id, attachmentsIn: folder)
   }
 
@@ -109,18 +129,18 @@ extension Outbox {
     guard state.phase == .waiting, try isHead(id, ofLane: lane, in: transaction.reader),
       try !isPaused(.lane(lane), in: transaction.reader)
     else { return }
-    try transaction.set([], forKey: DueKey(state, id).bytes, in: due)
+    try transaction.insert(DueKey(state, id).bytes, in: due)
   }
 }
 
 extension EntryID {
   /// The number, so that keys sort by it.
-  var key: [UInt8] { rawValue.bigEndianBytes }
+  var key: ShortBytes { ShortBytes(bigEndian: rawValue) }
 
-  /// The second number of a key of two: what an index names. `nil` for a key that is damaged, which names nothing.
+  /// The number at the end of a key: what an index names. `nil` for a key that is damaged, which names nothing.
   init?(indexKey key: [UInt8]) {
-    guard key.count == 16 else { return nil }
-    rawValue = key[8...].reduce(0) { $0 << 8 | UInt64($1) }
+    guard key.count > 8 else { return nil }
+    rawValue = key.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
   init(key: Span<UInt8>, at offset: Int, of database: Database) throws(StoreError) {
@@ -129,6 +149,15 @@ extension EntryID {
     } catch {
       throw StoreError(.corruptRecord, "A key of \(database.name) is too short; restore a copy of the store.")
     }
+  }
+}
+
+extension ShortBytes {
+  /// What is followed by the number of an entry in the key of an index.
+  fileprivate func followed(by id: EntryID) -> ShortBytes {
+    var key = self
+    key.append(bigEndian: id.rawValue)
+    return key
   }
 }
 
@@ -147,6 +176,36 @@ extension WriteTransaction {
   @_lifetime(self: copy self)
   mutating func set(_ value: [UInt8], forKey key: [UInt8], in database: Database) throws(StoreError) {
     try set(value.span, forKey: key.span, in: database)
+  }
+
+  /// Stores a row under a key that is in place.
+  @_lifetime(self: copy self)
+  mutating func set(_ value: [UInt8], forKey key: ShortBytes, in database: Database) throws(StoreError) {
+    try set(value.span, forKey: key, in: database)
+  }
+
+  /// Stores a row of a fixed part and a text.
+  @_lifetime(self: copy self)
+  mutating func set(
+    _ head: ShortBytes, followedBy text: String, forKey key: ShortBytes, in database: Database
+  ) throws(StoreError) {
+    if text.isEmpty { return try set(head, forKey: key, in: database) }
+    var writer = ByteWriter(capacity: head.count + text.utf8.count)
+    writer.append(head)
+    writer.append(text: text)
+    try set(writer.bytes.span, forKey: key, in: database)
+  }
+
+  /// Stores a row that is nothing but its key.
+  @_lifetime(self: copy self)
+  mutating func insert(_ key: ShortBytes, in database: Database) throws(StoreError) {
+    try set(ShortBytes(), forKey: key, in: database)
+  }
+
+  /// Removes a row whose key is in place.
+  @_lifetime(self: copy self)
+  mutating func remove(_ key: ShortBytes, in database: Database) throws(StoreError) {
+    try removeValue(forKey: key, in: database)
   }
 
   /// Removes a row whose key was made on the spot.

@@ -50,15 +50,19 @@ struct OutboxCheck {
     if state.route != entry.route.number || state.priority != entry.priority || state.recovery != entry.recovery {
       report.add("The state of the entry \(id) has another route or policy than the entry.")
     }
-    try require(outbox.laneKey(entry.lane, id), in: outbox.lanes, of: id, transaction)
-    if let key = entry.key { try require(outbox.keyKey(entry.queue, key, id), in: outbox.keys, of: id, transaction) }
-    if state.expiresAt != 0 { try require(outbox.expiryKey(state, id), in: outbox.expiries, of: id, transaction) }
-    if state.phase != .waiting { try require(outbox.runKey(state.epoch, id), in: outbox.running, of: id, transaction) }
+    try require(outbox.laneKey(entry.lane, id).array, in: outbox.lanes, of: id, transaction)
+    if let key = entry.key {
+      try require(outbox.keyKey(entry.queue, key, id).array, in: outbox.keys, of: id, transaction)
+    }
+    if state.expiresAt != 0 { try require(outbox.expiryKey(state, id).array, in: outbox.expiries, of: id, transaction) }
+    if state.phase != .waiting {
+      try require(outbox.runKey(state.epoch, id).array, in: outbox.running, of: id, transaction)
+    }
     if try isOffered(entry, state, in: transaction) {
-      try require(DueKey(state, id).bytes, in: outbox.due, of: id, transaction)
+      try require(DueKey(state, id).bytes.array, in: outbox.due, of: id, transaction)
     }
     for attachment in entry.attachments {
-      try require(attachment.id.bytes, in: outbox.attachments, of: id, value: id.key, transaction)
+      try require(attachment.id.bytes, in: outbox.attachments, of: id, value: id.key.array, transaction)
       if !FileSystem.exists(attachment.path) {
         report.add("The file \(attachment.path) of the entry \(id) is missing.")
       }
@@ -87,10 +91,9 @@ struct OutboxCheck {
     var cursor = try transaction.cursor(in: outbox.states)
     while try cursor.next() {
       guard let id = id(of: cursor.key, "outbox.state") else { continue }
-      let key = id.key
-      if try transaction.value(forKey: key.span, in: outbox.entries) == nil {
+      if try transaction.value(forKey: id.key, in: outbox.entries) == nil {
         report.add("There is a state of the entry \(id), but no entry.")
-        fixes.append(.remove(key, outbox.states))
+        fixes.append(.remove(id.key.array, outbox.states))
       }
     }
   }
@@ -98,16 +101,16 @@ struct OutboxCheck {
   // MARK: Each index row has its entry
 
   private mutating func checkIndexes(in transaction: borrowing ReadTransaction) throws(StoreError) {
-    try checkIndex(outbox.lanes, idAt: 16, in: transaction) { outbox, entry, _ in
+    try checkIndex(outbox.lanes, in: transaction) { outbox, entry, _ in
       outbox.laneKey(entry.lane, entry.id)
     }
-    try checkIndex(outbox.keys, idAt: 16, in: transaction) { outbox, entry, _ in
+    try checkIndex(outbox.keys, in: transaction) { outbox, entry, _ in
       entry.key.map { outbox.keyKey(entry.queue, $0, entry.id) }
     }
-    try checkIndex(outbox.expiries, idAt: 8, in: transaction) { outbox, entry, state in
+    try checkIndex(outbox.expiries, in: transaction) { outbox, entry, state in
       state.expiresAt == 0 ? nil : outbox.expiryKey(state, entry.id)
     }
-    try checkIndex(outbox.running, idAt: 8, in: transaction) { outbox, entry, state in
+    try checkIndex(outbox.running, in: transaction) { outbox, entry, state in
       state.phase == .waiting ? nil : outbox.runKey(state.epoch, entry.id)
     }
     try checkDue(in: transaction)
@@ -115,26 +118,20 @@ struct OutboxCheck {
 
   /// Compares the rows of an index with what their entries say; what cannot be read keeps its rows.
   private mutating func checkIndex(
-    _ index: Database, idAt offset: Int, in transaction: borrowing ReadTransaction,
-    _ expected: (Outbox, OutboxEntry, DeliveryState) -> [UInt8]?
+    _ index: Database, in transaction: borrowing ReadTransaction,
+    _ expected: (Outbox, OutboxEntry, DeliveryState) -> ShortBytes?
   ) throws(StoreError) {
     var cursor = try transaction.cursor(in: index)
     while try cursor.next() {
       let key = [UInt8](copying: cursor.key)
-      guard key.count == offset + 8 else {
-        stray(key, index)
-        continue
-      }
-      let id = EntryID(rawValue: key[offset...].reduce(0) { $0 << 8 | UInt64($1) })
-      let idKey = id.key
-      guard try transaction.value(forKey: idKey.span, in: outbox.entries) != nil else {
+      guard let id = EntryID(indexKey: key), try transaction.value(forKey: id.key, in: outbox.entries) != nil else {
         stray(key, index)
         continue
       }
       guard let entry = try outbox.readableEntry(id, in: transaction),
         let state = try outbox.readableState(of: id, in: transaction)
       else { continue }
-      if expected(outbox, entry, state) != key { stray(key, index) }
+      if expected(outbox, entry, state)?.array != key { stray(key, index) }
     }
   }
 
@@ -167,9 +164,8 @@ struct OutboxCheck {
         report.add("The row \(key.hexadecimal) of outbox.attachment cannot be read.")
         continue
       }
-      let idKey = id.key
-      let isLive = try transaction.value(forKey: idKey.span, in: outbox.entries) != nil
-      let isDead = try transaction.value(forKey: idKey.span, in: outbox.dead) != nil
+      let isLive = try transaction.value(forKey: id.key, in: outbox.entries) != nil
+      let isDead = try transaction.value(forKey: id.key, in: outbox.dead) != nil
       if !isLive && !isDead { stray(key, outbox.attachments) }
     }
   }

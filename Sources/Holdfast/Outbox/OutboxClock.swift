@@ -72,13 +72,14 @@ extension OutboxClock {
     return writer.bytes
   }
 
-  init(decoding bytes: Span<UInt8>) throws(Malformed) {
+  /// Reads a clock, that probably is of the run called `boot`.
+  init(decoding bytes: Span<UInt8>, probablyOf boot: String = "") throws(Malformed) {
     guard try bytes.load(UInt8.self, at: 0) == Self.format else { throw Malformed("its format is unknown") }
     time = try bytes.load(Int64.self, at: 1)
     doubted = try bytes.load(Int64.self, at: 9)
     anchor = Moment(
       wall: try bytes.load(Int64.self, at: 17), uptime: try bytes.load(Int64.self, at: 25),
-      boot: try bytes.slice(33, bytes.count - 33).text())
+      boot: try bytes.slice(33, bytes.count - 33).text(probably: boot))
     guard (0...Self.end).contains(time), (0...time).contains(doubted) else { throw Malformed("its time cannot be") }
   }
 }
@@ -94,17 +95,25 @@ extension Outbox {
   /// The outbox's time now. A clock that is missing or damaged starts anew: due times then are off once, nothing is lost.
   func clock(in transaction: borrowing ReadTransaction) throws(StoreError) -> OutboxClock {
     let moment = time.moment
-    guard let bytes = try transaction.value(forKey: Self.clockName, in: metaRows),
-      var clock = try? OutboxClock(decoding: bytes)
-    else { return OutboxClock(startingAt: moment) }
-    clock.advance(to: moment)
+    return try clock(at: moment, in: transaction) ?? OutboxClock(startingAt: moment)
+  }
+
+  /// The outbox's time now; starts a clock that is missing or damaged.
+  func startedClock(in transaction: inout WriteTransaction) throws(StoreError) -> OutboxClock {
+    let moment = time.moment
+    if let clock = try clock(at: moment, in: transaction.reader) { return clock }
+    let clock = OutboxClock(startingAt: moment)
+    try set(clock, in: &transaction)
     return clock
   }
 
-  /// The outbox's time now; starts the clock of a new store.
-  func startedClock(in transaction: inout WriteTransaction) throws(StoreError) -> OutboxClock {
-    let clock = try clock(in: transaction.reader)
-    if try transaction.value(forKey: Self.clockName, in: metaRows) == nil { try set(clock, in: &transaction) }
+  private func clock(
+    at moment: OutboxClock.Moment, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> OutboxClock? {
+    guard let bytes = try transaction.value(forKey: Self.clockName, in: metaRows),
+      var clock = try? OutboxClock(decoding: bytes, probablyOf: moment.boot)
+    else { return nil }
+    clock.advance(to: moment)
     return clock
   }
 

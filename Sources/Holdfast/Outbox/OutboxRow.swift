@@ -6,10 +6,36 @@ package enum OutboxRow {
   package struct Delivery: Sendable {
     package let phase: PendingEntry.Phase
     package let attempts: Int
-    /// The earliest time of its next attempt, in milliseconds since 1970.
+    /// The earliest time of its next attempt, by ``Clock``.
     package let notBefore: Int64
+    /// When it is given up if it has not been delivered, as an age by ``Clock``; 0 for never.
+    package let expiresAt: Int64
+    /// When an attempt ended of which nobody knows whether it reached the server, by ``Clock``; 0 if there is none.
+    package let ambiguousSince: Int64
+    /// Whether it leaves as soon as its attempt has come back.
+    package let isCancelRequested: Bool
     /// Why the last attempt failed; empty if none has.
     package let lastError: String
+  }
+
+  /// The outbox's own clock, which is near that of the wall and never goes back: the row `clock` of `outbox.meta`.
+  package struct Clock: Sendable {
+    package static let key = Array("clock".utf8)
+    private let clock: OutboxClock
+
+    /// Reads the row; `nil` if it cannot be read.
+    package init?(_ value: [UInt8]) {
+      guard let clock = try? OutboxClock(decoding: value.span) else { return nil }
+      self.clock = clock
+    }
+
+    /// A time of this clock in milliseconds since 1970.
+    package func wall(of time: Int64) -> Int64 { clock.wall(of: time) }
+
+    /// A time on the scale of ages in milliseconds since 1970.
+    package func wall(ofAge age: Int64) -> Int64 {
+      clock.wall(of: age.addingReportingOverflow(clock.time - clock.age).0)
+    }
   }
 
   /// The number that a key is.
@@ -42,7 +68,8 @@ package enum OutboxRow {
         case .held: .held
         }
       return Delivery(
-        phase: phase, attempts: Int(state.attempts), notBefore: state.notBefore, lastError: state.lastError)
+        phase: phase, attempts: Int(state.attempts), notBefore: state.notBefore, expiresAt: state.expiresAt,
+        ambiguousSince: state.ambiguousSince, isCancelRequested: state.isCancelRequested, lastError: state.lastError)
     } catch {
       throw StoreError(.corruptRecord, "The state of the outbox entry \(id) cannot be read: \(error.reason).")
     }

@@ -23,7 +23,12 @@ public enum OutboxScope: Sendable, Hashable {
     }
   }
 
-  fileprivate var key: [UInt8] { [parts.kind] + SipHash.hash128(parts.name.utf8) }
+  fileprivate var key: ShortBytes {
+    var key = ShortBytes()
+    key.append(parts.kind)
+    key.append(SipHash.hash128(parts.name))
+    return key
+  }
 
   fileprivate init?(kind: UInt8, name: String) {
     switch kind {
@@ -90,12 +95,12 @@ extension Outbox {
 
   func isPaused(_ scope: OutboxScope, in transaction: borrowing ReadTransaction) throws(StoreError) -> Bool {
     if try transaction.count(of: pauses) == 0 { return false }
-    let key = scope.key
-    return try transaction.value(forKey: key.span, in: pauses) != nil
+    return try transaction.value(forKey: scope.key, in: pauses) != nil
   }
 
   /// Whether a pause keeps a route closed.
   func isPaused(_ route: Route, in transaction: borrowing ReadTransaction) throws(StoreError) -> Bool {
+    if try transaction.count(of: pauses) == 0 { return false }
     for scope in [.all, .queue(route.queue), .host(route.host), .credentials(route.credentials)] as [OutboxScope] {
       if try isPaused(scope, in: transaction) { return true }
     }

@@ -8,12 +8,15 @@ struct Route: Sendable, Hashable {
   let credentials: String?
 
   /// The number of the route of what names nothing.
-  static let usual = Route(queue: "", host: nil, credentials: nil).number
+  static let usual = Route(queue: "", host: nil, credentials: nil).hash
 
   /// What index rows call the route. Two routes of one number would merely wait for each other.
-  var number: UInt64 {
+  var number: UInt64 { queue.isEmpty && host == nil && credentials == nil ? Self.usual : hash }
+
+  private var hash: UInt64 {
     // No text has this byte, so that different routes have different bytes.
     let bytes = Array(queue.utf8) + [0xFF] + Array((host ?? "").utf8) + [0xFF] + Array((credentials ?? "").utf8)
-    return SipHash.hash128(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    let hash = SipHash.hash128(bytes.span)
+    return hash.array.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 }

@@ -50,7 +50,7 @@ extension StateKey {
   }
 
   /// The hash of the whole text.
-  var hash: [UInt8] { SipHash.hash128(text.utf8) }
+  var hash: [UInt8] { SipHash.hash128(text).array }
 
   private var excerpt: String {
     // A text without a colon was given one; of a colon alone nobody knows.

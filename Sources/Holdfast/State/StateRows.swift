@@ -66,7 +66,7 @@ struct StateRows: Sendable {
   /// The keys of records of any type with an id, in no particular order.
   func keys(ofID id: String, in transaction: borrowing ReadTransaction) throws(StoreError) -> [StateKey] {
     var found: [StateKey] = []
-    var cursor = try transaction.cursor(in: ids, over: .prefix(SipHash.hash128(id.utf8)))
+    var cursor = try transaction.cursor(in: ids, over: .prefix(SipHash.hash128(id).array))
     while try cursor.next() {
       let key = try key(ofRow: cursor.value, in: transaction)
       // Another id with the same hash is none of ours.
@@ -87,11 +87,15 @@ struct StateRows: Sendable {
     }
   }
 
-  func idKey(_ key: StateKey, _ stored: [UInt8]) -> [UInt8] {
-    SipHash.hash128(key.idBytes) + SipHash.hash128(stored)
+  func idKey(_ key: StateKey, _ stored: [UInt8]) -> ShortBytes {
+    var row = SipHash.hash128(Array(key.idBytes))
+    row.append(SipHash.hash128(stored))
+    return row
   }
 
-  func expiryKey(_ time: Int64, _ stored: [UInt8]) -> [UInt8] {
-    UInt64(max(0, time)).bigEndianBytes + SipHash.hash128(stored)
+  func expiryKey(_ time: Int64, _ stored: [UInt8]) -> ShortBytes {
+    var row = ShortBytes(bigEndian: UInt64(max(0, time)))
+    row.append(SipHash.hash128(stored))
+    return row
   }
 }

@@ -48,12 +48,13 @@ extension StateStore {
       count += 1
       if record.isLayered { layered.insert(key) }
       let stored = key.storedBytes
-      guard try isValue(stored, of: rows.idKey(key, stored), in: rows.ids, transaction) else {
+      guard try isValue(stored, of: rows.idKey(key, stored).array, in: rows.ids, transaction) else {
         throw damaged("the record \(key) is not found by its id")
       }
       guard record.expiresAt != 0 else { continue }
       expiring += 1
-      guard try isValue(stored, of: rows.expiryKey(record.expiresAt, stored), in: rows.expiries, transaction) else {
+      guard try isValue(stored, of: rows.expiryKey(record.expiresAt, stored).array, in: rows.expiries, transaction)
+      else {
         throw damaged("the record \(key) is not found by its expiry")
       }
     }

@@ -130,7 +130,7 @@ import Testing
     let store = try open()
     try store.enqueue("1") { $0.host = "h" }
     try await store.write { t in
-      let key: [UInt8] = [1] + SipHash.hash128("h".utf8)
+      let key: [UInt8] = [1] + SipHash.hash128("h").array
       try t.set([7], forKey: key, in: store.environment.database("outbox.gate"))
     }
     #expect(try await store.outbox.drain(with: ScriptedSender()).delivered == 1)

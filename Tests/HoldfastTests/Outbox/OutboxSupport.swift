@@ -2,6 +2,11 @@ import LMDB
 
 @testable import Holdfast
 
+extension DeliveryState {
+  /// The row of `outbox.state` that it is.
+  var encoded: [UInt8] { head.array + Array(tail.utf8) }
+}
+
 /// Answers each attempt by script, and keeps a record of what it was asked to send.
 final class ScriptedSender: OutboxSender {
   private let attempts = Monitor<[OutboxEntry]>([])

@@ -55,9 +55,9 @@ import Testing
       key(9, .high, due: 5, route: 1), key(1, .normal, due: 1, route: 1), key(2, .normal, due: 1, route: 1),
       key(1, .normal, due: 2, route: 1), key(0, .high, due: 0, route: 2),
     ]
-    let sorted = keys.map(\.bytes).sorted { $0.lexicographicallyPrecedes($1) }
-    #expect(sorted == keys.map(\.bytes))
-    #expect(keys.allSatisfy { DueKey(bytes: $0.bytes.span) == $0 })
+    let sorted = keys.map(\.bytes.array).sorted { $0.lexicographicallyPrecedes($1) }
+    #expect(sorted == keys.map(\.bytes.array))
+    #expect(keys.allSatisfy { DueKey(bytes: $0.bytes.array.span) == $0 })
   }
 }
 

@@ -74,14 +74,14 @@ import Testing
     let store = try await makeStore()
     let key: [UInt8] =
       switch name {
-      case "state": EntryID(rawValue: 99).key
+      case "state": EntryID(rawValue: 99).key.array
       case "lane", "key", "attachment":
-        [UInt8](repeating: 7, count: 16) + (name == "attachment" ? [] : EntryID(rawValue: 4).key)
-      case "due": DueKey(route: 9, priority: 2, time: 0, id: EntryID(rawValue: 5)).bytes
-      default: [UInt8](repeating: 0, count: 8) + EntryID(rawValue: 4).key
+        [UInt8](repeating: 7, count: 16) + (name == "attachment" ? [] : EntryID(rawValue: 4).key.array)
+      case "due": DueKey(route: 9, priority: 2, time: 0, id: EntryID(rawValue: 5)).bytes.array
+      default: [UInt8](repeating: 0, count: 8) + EntryID(rawValue: 4).key.array
       }
     try await store.write { t in
-      try t.set(EntryID(rawValue: 99).key, forKey: key, in: store.environment.database("outbox.\(name)"))
+      try t.set(EntryID(rawValue: 99).key.array, forKey: key, in: store.environment.database("outbox.\(name)"))
     }
     #expect(try store.outbox.verify().count == 1)
     #expect(try store.outbox.verify(repair: true).repaired == 1)
@@ -130,7 +130,8 @@ import Testing
     let store = try await makeStore()
     try await store.write { t in
       for (name, key) in [
-        ("entry", EntryID(rawValue: 3).key), ("dead", EntryID(rawValue: 7).key), ("log", UInt64(1).bigEndianBytes),
+        ("entry", EntryID(rawValue: 3).key.array), ("dead", EntryID(rawValue: 7).key.array),
+        ("log", UInt64(1).bigEndianBytes),
       ] {
         try t.set([9], forKey: key, in: store.environment.database("outbox.\(name)"))
       }

@@ -8,7 +8,9 @@ final class Context {
   let isQuiet: Bool
   var progress: Progress
 
-  init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) throws(Failure) {
+    let choice: Style.Choice = try arguments.choice("--color") ?? .auto
+    output.isColored = choice.isColored(onTerminal: output.isTerminal, ProcessInfo.processInfo.environment)
     isQuiet = arguments.has("--quiet")
     progress = Progress(isShown: !isQuiet && Descriptor.standardError.isTerminal)
   }
@@ -22,7 +24,8 @@ final class Context {
   ///
   /// - Throws: `busy` if the writer was faster three times, or if part of the output had to leave before it was.
   func read(_ reading: Reading, _ body: (Snapshot) throws(Failure) -> Void) throws(Failure) {
-    if reading.isLocked { try readLocked(reading, body) } else { try readFreely(reading, body) }
+    let holdsPlace = try reading.isLocked ? reading.hasLockFile() : false
+    if holdsPlace { try readLocked(reading, body) } else { try readFreely(reading, body) }
   }
 
   private func readFreely(_ reading: Reading, _ body: (Snapshot) throws(Failure) -> Void) throws(Failure) {
@@ -129,6 +132,11 @@ struct Reading {
   /// Runs what reads a file, and names the file in its errors.
   func naming<R: ~Copyable>(_ body: () throws(ReadError) -> R) throws(Failure) -> R {
     do throws(ReadError) { return try body() } catch { throw Failure(error, path) }
+  }
+
+  /// Whether there is a lock file to hold a place in; without one no program has the file open, and none is made.
+  fileprivate func hasLockFile() throws(Failure) -> Bool {
+    (try? ByteSource.status(of: "\(try directory())/lock.mdb")) != nil
   }
 
   func directory() throws(Failure) -> String {

@@ -15,6 +15,7 @@ struct Failure: Error {
     case busy = 75
     case notAllowed = 77
     case interrupted = 130
+    case closedPipe = 141
   }
 
   let kind: Kind

@@ -18,6 +18,8 @@ struct Importing {
   /// Whether nothing has come: no header, and no record.
   var isEmpty: Bool { loading == nil }
   var records: Int { loading?.records ?? 0 }
+  /// How many records, and what became of those that were there.
+  var summary: String { loading?.summary(mode) ?? "nothing" }
 
   init(_ path: String, mapSize: UInt64?, default name: [UInt8]?, _ mode: BulkLoader.Mode) {
     self.path = path

@@ -10,7 +10,9 @@ struct KeyScope {
     .init("--reverse", "from the last to the first"),
     .init("--limit", value: "N", "at most so many"),
     .init("--skip", value: "N", "not the first so many"),
-    .init("--key-format", value: "FORMAT", "how keys are given: escaped, text, hex, base64, u32 or u64"),
+    .init(
+      "--key-format", value: "FORMAT",
+      "how keys are given: escaped (usual, \\xNN is a byte), text, hex, base64, u32 or u64"),
   ]
 
   private let prefix: String?

@@ -12,8 +12,15 @@ final class Loading {
   private var valueSize: Int?
   private var lastKey: [UInt8] = []
   private(set) var records = 0
-  /// Records that were there already, and stayed.
-  var kept: Int { loader.kept }
+  /// Records that met one that was there, or had come before.
+  var met: Int { loader.met }
+
+  /// How many records, and what became of those that met one.
+  func summary(_ mode: BulkLoader.Mode) -> String {
+    if met == 0 { return count(records, "record") }
+    let fate = mode == .keep ? "met one that stays" : "took the place of another or were the same"
+    return "\(count(records, "record")), of which \(met) \(fate),"
+  }
 
   /// - Throws: `cannotCreate`, `noInput`, `notAllowed` and the like.
   init(_ path: String, isFile: Bool = false, mapSize: UInt64?, synchronizes: Bool = true) throws(Failure) {

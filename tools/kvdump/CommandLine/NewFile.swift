@@ -1,26 +1,37 @@
 import Foundation
 import LMDBFile
 
-/// A file that appears under its name once it is complete; what was there before stays until then.
-struct NewFile {
-  let output: Output
+/// A file that appears under its name once it is complete; what was there before stays until then, and what was begun
+/// goes if it does not get that far. A pipe or a device is written as it is.
+final class NewFile {
+  var output: Output
   private let path: String
-  private var workPath: String { path + ".part" }
+  private let workPath: String
+  private var isComplete = false
 
   init(_ path: String) throws(Failure) {
     self.path = path
+    let isSpecial = (try? ByteSource.status(of: path)).map { !$0.isRegular } ?? false
+    workPath = isSpecial ? path : path + ".part"
     do throws(ReadError) {
-      output = Output(try Descriptor(creating: path + ".part"), name: path)
+      output = Output(try Descriptor(creating: workPath), name: path)
     } catch {
       throw Failure(.cannotCreate, "\(printable(path)) cannot be made: \(error.description)")
     }
   }
 
+  deinit {
+    if !isComplete && workPath != path { try? FileManager.default.removeItem(atPath: workPath) }
+  }
+
   /// Gives it its name.
   func appear() throws(Failure) {
+    isComplete = true
+    if workPath == path { return }
     do throws(ReadError) {
       try Descriptor.rename(workPath, to: path)
     } catch {
+      isComplete = false
       throw Failure(.cannotCreate, "\(printable(path)) cannot be made: \(error.description)")
     }
   }

@@ -13,6 +13,8 @@ struct Output {
   /// Takes all bytes on their way, if a hash of them is wanted.
   var digest: SHA256?
   private var digested = 0
+  /// Whether a person looks at it, who is helped by colours.
+  var isColored = false
   /// Asked before bytes leave: whether they can be trusted.
   var mayWrite: (() throws(Failure) -> Void)?
 
@@ -50,6 +52,8 @@ struct Output {
     let count = used
     used = 0
     let code = descriptor.write(buffer, count: count)
+    // Where SIGPIPE is ignored, it says as much; whoever closed the pipe has seen enough.
+    if code == Descriptor.closedPipe { throw Failure(.closedPipe, "") }
     if code != 0 {
       throw Failure(.io, "\(name) cannot be written: \(Descriptor.message(code)); the output is not complete")
     }
@@ -148,17 +152,24 @@ struct Output {
 
   // MARK: Tables
 
-  /// Writes columns that are as wide as their longest cell; `right` names those that hold numbers.
-  mutating func table(_ rows: [[String]], right: Set<Int> = []) throws(Failure) {
+  /// The text in a style, if a person looks at it.
+  func style(_ text: String, _ style: Style) -> String { isColored ? style.apply(to: text) : text }
+
+  /// Writes columns that are as wide as their longest cell, under a header if there is one; `right` names those that hold
+  /// numbers.
+  mutating func table(_ rows: [[String]], under header: [String]? = nil, right: Set<Int> = []) throws(Failure) {
+    let isHeaded = header != nil
+    let rows = (header.map { [$0] } ?? []) + rows
     let columns = rows.map(\.count).max() ?? 0
     let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
-    for row in rows {
+    for (index, row) in rows.enumerated() {
       var cells: [String] = []
       for (column, cell) in row.enumerated() {
         let padding = String(repeating: " ", count: widths[column] - cell.count)
         cells.append(right.contains(column) ? padding + cell : column == columns - 1 ? cell : cell + padding)
       }
-      try line(cells.joined(separator: "  ").trimmed)
+      let text = cells.joined(separator: "  ").trimmed
+      try line(index == 0 && isHeaded ? style(text, .bold) : text)
     }
   }
 }

@@ -8,7 +8,7 @@ struct CatCommand: Command {
     options: KeyScope.options + [
       .init("--keys", "only keys"),
       .init("--values", "only values"),
-      .init("--count", "only how many there are"),
+      .init("--count", "only how many there are; of a whole database, what the file records"),
       .init("--count-by-prefix", value: "TEXT", "how many there are for each start of a key up to this text"),
       .init("--max-value", value: "N", "at most so many bytes of each value"),
       .init("-F, --format", value: "FORMAT", "table, jsonl, csv, raw0 or hex"),

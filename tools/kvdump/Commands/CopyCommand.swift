@@ -9,7 +9,7 @@ struct CopyCommand: Command {
     details: """
       TO is a directory that is not there yet. With --compact every record is stored anew, without free pages, in the
       format of LMDB 0.9 on this machine; so a file of LMDB 1.0, of a 32-bit or of a big-endian machine becomes one that
-      programs here can open.
+      programs here can open. The files of a Holdfast store, those in `attachments` and `files`, are copied too.
       """,
     options: [.init("--compact", "leave out free pages, and convert other formats")] + Help.reading,
     example: "kvdump copy --compact .build/quickstart/store .build/quickstart-copy")
@@ -31,50 +31,68 @@ struct CopyCommand: Command {
     let work = target + ".copying"
     try? FileManager.default.removeItem(atPath: work)
     defer { try? FileManager.default.removeItem(atPath: work) }
-    var summary = ""
+    try Loading.makeDirectory(work)
+    // Files before the data, so that those are there which a writer removes meanwhile; and after it the new ones.
+    _ = try copyFolders(of: try reading.snapshot(), to: work, context)
+    var copied: (snapshot: Snapshot, complete: () throws(Failure) -> Void)?
     try context.read(reading) { (snapshot) throws(Failure) in
-      try? FileManager.default.removeItem(atPath: work)
-      try Loading.makeDirectory(work)
-      let before = try reading.naming { () throws(ReadError) in try snapshot.file.source.status().size }
-      if isCompact { try rebuild(snapshot, in: work, context) } else { try copyPages(snapshot, to: work, context) }
-      let after = (try? ByteSource.status(of: "\(work)/data.mdb").size) ?? 0
-      summary = "commit \(snapshot.meta.transactionID) copied: \(size(before)) became \(size(after))"
+      try? FileManager.default.removeItem(atPath: "\(work)/data.mdb")
+      let complete = try isCompact ? rebuild(snapshot, in: work, context) : copyPages(snapshot, to: work, context)
+      copied = (snapshot, complete)
     }
+    guard let (snapshot, complete) = copied else { return }
+    // What takes its time need not be done before a writer comes round to the pages.
+    try complete()
+    let files = try copyFolders(of: snapshot, to: work, context)
+    let before = try reading.naming { () throws(ReadError) in try snapshot.file.source.status().size }
+    let after = (try? ByteSource.status(of: "\(work)/data.mdb").size) ?? 0
     do throws(ReadError) {
       try Descriptor.rename(work, to: target)
     } catch {
       throw Failure(.cannotCreate, "\(printable(target)) cannot be made: \(error.description)")
     }
-    context.remark(summary)
+    context.remark(
+      "commit \(snapshot.meta.transactionID) copied: \(size(before)) became \(size(after))"
+        + (files > 0 ? ", with \(count(files, "file"))" : ""))
+  }
+
+  private func copyFolders(of snapshot: Snapshot, to work: String, _ context: Context) throws(Failure) -> Int {
+    // What is damaged is for the copy of the data to report.
+    let names = ((try? snapshot.databases()) ?? []).map(\.title)
+    var files = 0
+    for folder in StoreFolder.all(of: names) { files += try folder.copy(of: snapshot.file, to: work, context) }
+    return files
   }
 
   /// Copies the pages as they are. Both meta pages name the commit, since the file has no other.
-  private func copyPages(_ snapshot: Snapshot, to work: String, _ context: Context) throws(Failure) {
+  ///
+  /// - Returns: What is left to do when all is read.
+  private func copyPages(
+    _ snapshot: Snapshot, to work: String, _ context: Context
+  ) throws(Failure) -> () throws(Failure) -> Void {
     let path = "\(work)/data.mdb"
     var output: Output
     do throws(ReadError) { output = Output(try Descriptor(creating: path), name: path) } catch {
       throw Failure(error, path)
     }
     let pageSize = snapshot.layout.pageSize
-    var buffer = [UInt8](repeating: 0, count: max(pageSize, 1 << 20))
-    let meta = try reading.naming { () throws(ReadError) in try snapshot.metaPages() }
+    let meta = snapshot.metaPages
     try output.write(meta.span)
     let end = min(snapshot.meta.lastPage + 1, snapshot.filePages) * pageSize
-    var offset = 2 * pageSize
-    while offset < end {
-      let wanted = min(buffer.count, end - offset)
-      let got = try reading.naming { () throws(ReadError) in
-        try snapshot.file.source.read(into: &buffer, count: wanted, at: offset)
-      }
-      guard got > 0 else { break }
-      try output.write(buffer.span.extracting(first: got))
-      offset += got
-      try context.progress.look("\(size(offset)) of \(size(end))")
+    try output.copy(snapshot.file.source, 2 * pageSize..<max(2 * pageSize, end), context)
+    try output.flush()
+    return { [output] () throws(Failure) in
+      var output = output
+      try output.close()
     }
-    try output.close()
   }
 
-  private func rebuild(_ snapshot: Snapshot, in work: String, _ context: Context) throws(Failure) {
+  /// Stores all records anew.
+  ///
+  /// - Returns: What is left to do when all is read.
+  private func rebuild(
+    _ snapshot: Snapshot, in work: String, _ context: Context
+  ) throws(Failure) -> () throws(Failure) -> Void {
     let loading = try Loading(work, mapSize: min(max(snapshot.meta.mapSize, UInt64(snapshot.meta.usedBytes)), 1 << 46))
     let isForeign = snapshot.layout.isBigEndian != Importing.native.isBigEndian
     let databases = try reading.naming { () throws(ReadError) in try snapshot.databases() }
@@ -94,6 +112,6 @@ struct CopyCommand: Command {
       }
       try reading.naming { () throws(ReadError) in try records.finish() }
     }
-    try loading.finish()
+    return { () throws(Failure) in try loading.finish() }
   }
 }

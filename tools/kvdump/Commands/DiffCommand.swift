@@ -104,6 +104,7 @@ struct DiffCommand: Command {
       let record = key.map { ",\"k\":\(json.json($0)),\"v\":\(json.json(value ?? []))" } ?? ""
       return try context.output.line("{\"in\":\"\(sign == "-" ? "a" : "b")\",\"db\":\(name)\(record)}")
     }
+    let sign = context.output.style(sign, sign == "-" ? .red : .green)
     guard let key else { return try context.output.line("\(sign) \(title)") }
     let text = String(escaping: Array((value ?? []).prefix(60)))
     let rest = (value?.count ?? 0) > 60 ? " …(\(size(value?.count ?? 0)))" : ""

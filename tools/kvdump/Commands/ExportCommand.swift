@@ -9,7 +9,7 @@ struct ExportCommand: Command {
       lines before, so that a file that has been cut off is noticed. Bytes that are not UTF-8 are in base64.
       """,
     options: [
-      .init("-F, --format", value: "FORMAT", "jsonl or csv; csv keeps no flags"),
+      .init("-F, --format", value: "FORMAT", "jsonl (usual) or csv, which keeps no flags"),
       .init("--encoding", value: "ENCODING", "bytes: auto, utf8, hex or base64"),
       .init("--no-header", "leave out the first line"),
       .init("--no-trailer", "leave out the last line"),

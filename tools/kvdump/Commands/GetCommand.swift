@@ -10,7 +10,9 @@ struct GetCommand: Command {
       .init("--all", "every value under the key"),
       .init("--decode", value: "FORM", "json, msgpack, cbor, plist, int, hex or dump"),
       .init("--raw", "bytes as they are, also to a terminal"),
-      .init("--key-format", value: "FORMAT", "how the key is given: escaped, text, hex, base64, u32 or u64"),
+      .init(
+        "--key-format", value: "FORMAT",
+        "how the key is given: escaped (usual, \\xNN is a byte), text, hex, base64, u32 or u64"),
     ] + Help.reading,
     example: "kvdump get .build/quickstart/store outbox.meta sequence --decode int")
 

@@ -7,14 +7,15 @@ struct ImportCommand: Command {
   static let help = Help(
     "import", "PATH", "makes databases of JSON lines or CSV: all of it, or nothing",
     details: """
-      A line of JSON is {"db": name or null, "k": key, "v": value}; text stands for its UTF-8 bytes, and {"b64": …},
-      {"hex": …}, {"u32": …} and {"u64": …} for others. CSV has the columns db, key, key_enc, value and value_enc.
+      PATH is a directory, which is made if it is missing. A line of JSON is {"db": name or null, "k": key, "v": value};
+      text stands for its UTF-8 bytes, and {"b64": …}, {"hex": …}, {"u32": …} and {"u64": …} for others. CSV has the columns
+      db, key, key_enc, value and value_enc.
       """,
     options: [
       .init("-f, --file", value: "FILE", "read from a file"),
-      .init("-F, --format", value: "FORMAT", "jsonl or csv"),
+      .init("-F, --format", value: "FORMAT", "jsonl (usual) or csv"),
       .init("-s, --database", value: "NAME", "the database for records that name none"),
-      .init("-N, --keep", "leave keys that are there as they are"),
+      .init("-N, --keep", "leave keys that are there as they are"), Input.option,
     ],
     example: "kvdump export .build/quickstart/store | kvdump import .build/quickstart-imported")
 
@@ -28,7 +29,7 @@ struct ImportCommand: Command {
 
   init(_ arguments: inout Arguments) throws(Failure) {
     path = try arguments.path()
-    input = Input(arguments.value("-f"))
+    input = try Input(arguments)
     format = try arguments.choice("--format") ?? .jsonl
     name = arguments.value("-s").map { Array($0.utf8) }
     mode = arguments.has("-N") ? .keep : .replace
@@ -54,7 +55,7 @@ struct ImportCommand: Command {
       throw Failure(.damagedData, "\(printable(input.name)), line \(line): \(error.message); nothing was imported")
     }
     context.progress.clear()
-    context.remark("\(count(importing.records, "record")) imported")
+    context.remark("\(importing.summary) imported")
   }
 
   /// For an existing file, how large its map must be.
@@ -72,7 +73,8 @@ struct ImportCommand: Command {
     while lines.next() {
       line = lines.number
       if isEnded { throw Failure(.damagedData, "there is more after the last line") }
-      let bytes = lines.line
+      var bytes = lines.line
+      if bytes.last == 0x0D { bytes.removeLast() }
       if bytes.isEmpty { continue }
       guard let object = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] else {
         throw Failure(.damagedData, "it is not a JSON object")
@@ -96,7 +98,7 @@ struct ImportCommand: Command {
       try context.progress.step("\(importing.records) records")
     }
     line = lines.number
-    if let failure = lines.failure { throw Failure(.io, "\(printable(input.name)): \(failure)") }
+    if let failure = lines.failure { throw Failure(lines.isUnreadable ? .io : .damagedData, failure.what) }
     if importing.expectsTrailer && !isEnded {
       throw Failure(.damagedData, "the last line is missing: the text is not complete")
     }
@@ -120,7 +122,7 @@ struct ImportCommand: Command {
       }
     } catch {
       line = error.line
-      throw Failure(.damagedData, error.what)
+      throw Failure(error.isUnreadable ? .io : .damagedData, error.what)
     }
   }
 }

@@ -23,17 +23,12 @@ struct InfoCommand: Command {
   private func describe(_ snapshot: Snapshot, _ file: DataFile) throws(ReadError) -> [(String, String)] {
     let meta = snapshot.meta
     let status = try file.source.status()
-    let other = try file.metas().first { $0.number != meta.number }
-    let previous =
-      other.map { page in
-        page.problem.map { "meta \(page.number) is damaged: \($0)" }
-          ?? "the one before, \(page.meta?.transactionID ?? 0) (meta \(page.number)), is intact"
-      } ?? ""
+    let other = try file.metas().first { $0.number != meta.number }.map { previous($0, snapshot.filePages) } ?? ""
     let databases = (try? snapshot.databases()) ?? []
     let names = databases.map(\.title)
     let free = try? snapshot.freePageCount()
     var lines = [
-      ("commit", "\(meta.transactionID) (meta \(meta.number)); \(previous)"),
+      ("commit", "\(meta.transactionID) (meta \(meta.number))\(cut(meta, snapshot.filePages) ?? ""); \(other)"),
       (
         "size",
         "\(size(status.size)), \(size(status.allocated)) on disk; "
@@ -52,6 +47,20 @@ struct InfoCommand: Command {
     ]
     if meta.address != 0 { lines.append(("address", "wants to be mapped at 0x\(String(meta.address, radix: 16))")) }
     return lines
+  }
+
+  /// What became of the commit of the other meta page.
+  private func previous(_ page: MetaPage, _ filePages: Int) -> String {
+    if let problem = page.problem { return "meta \(page.number) is damaged: \(problem)" }
+    guard let meta = page.meta else { return "" }
+    let state = cut(meta, filePages) ?? (meta.main.root == nil ? " is empty" : " can still be read")
+    return "the one before, \(meta.transactionID) (meta \(page.number)),\(state)"
+  }
+
+  /// What a commit lacks in a file that ends too early.
+  private func cut(_ meta: Meta, _ filePages: Int) -> String? {
+    let missing = meta.lastPage + 1 - filePages
+    return missing > 0 ? " lacks its last \(count(missing, "page")), since the file has been cut off" : nil
   }
 
   private func mapSize(_ bytes: UInt64) -> String { bytes > UInt64(Int.max) ? "\(bytes) B" : size(Int(bytes)) }

@@ -6,7 +6,7 @@ struct ListCommand: Command {
   static let help = Help(
     "ls", "PATH", "lists the databases, and how large each is",
     details: "Pages of duplicates that have trees of their own, which LMDB leaves out, are walked and counted.",
-    options: [.init("-F, --format", value: "FORMAT", "table or jsonl")] + Help.reading,
+    options: [.init("-F, --format", value: "FORMAT", "table (usual) or jsonl")] + Help.reading,
     example: "kvdump ls .build/quickstart/store")
 
   private enum Format: String, CaseIterable { case table, jsonl }
@@ -40,7 +40,7 @@ struct ListCommand: Command {
         ]
       }
       try context.output.table(
-        [["DATABASE", "FLAGS", "ENTRIES", "DEPTH", "PAGES", "SIZE", "OF FILE"]] + cells, right: [2, 3, 4, 5, 6])
+        cells, under: ["DATABASE", "FLAGS", "ENTRIES", "DEPTH", "PAGES", "SIZE", "OF FILE"], right: [2, 3, 4, 5, 6])
     }
   }
 
@@ -53,10 +53,10 @@ struct ListCommand: Command {
 
   private func rows(_ snapshot: Snapshot) throws(ReadError) -> [Row] {
     var rows: [Row] = []
+    var walker = TreeWalker(snapshot)
     for tree in [snapshot.main] + (try snapshot.databases()) {
       var pages = tree.pages
       if tree.flags.contains(.duplicates) {
-        var walker = TreeWalker(snapshot)
         pages = walker.walk(tree).pages
       }
       rows.append(Row(tree: tree, pages: pages, bytes: pages * snapshot.layout.pageSize))

@@ -7,9 +7,9 @@ struct LoadCommand: Command {
   static let help = Help(
     "load", "PATH", "makes databases of a text that `dump` or mdb_dump wrote: all of it, or nothing",
     details: """
-      The text comes from standard input or a file. A new data file appears once it is complete; an existing one is
-      changed in one transaction, and its other records stay. A text that is malformed or has been cut off is refused
-      with the number of the line, and nothing is changed.
+      PATH is a directory, which is made if it is missing. The text comes from standard input or a file. A new data file
+      appears once it is complete; an existing one is changed in one transaction, and its other records stay. A text that
+      is malformed or has been cut off is refused with the number of the line, and nothing is changed.
       """,
     options: [
       .init("-f, --file", value: "FILE", "read from a file"),
@@ -19,7 +19,7 @@ struct LoadCommand: Command {
       .init("-T, --plain", "the text has no headers: a line for a key, a line for its value"),
       .init("-n, --single-file", "PATH is a data file, not a directory"),
       .init("-Q, --no-sync", "do not wait until an existing file is on the device"),
-      .init("--dry-run", "only check the text"),
+      .init("--dry-run", "only check the text"), Input.option,
     ],
     example: "kvdump dump --all .build/quickstart/store | kvdump load .build/quickstart-loaded")
 
@@ -34,7 +34,7 @@ struct LoadCommand: Command {
 
   init(_ arguments: inout Arguments) throws(Failure) {
     path = try arguments.path()
-    input = Input(arguments.value("-f"))
+    input = try Input(arguments)
     name = arguments.value("-s")
     if arguments.has("-a") && arguments.has("-N") {
       throw Failure(.usage, "-a and -N exclude each other: what is appended cannot be there already")
@@ -55,7 +55,7 @@ struct LoadCommand: Command {
       if !input.isFile && !isDryRun {
         let copy = try TemporaryFile(copyOf: input)
         spool = copy
-        input = Input(copy.path)
+        input = input.at(copy.path)
       }
       let size = try check(input, context)
       if isDryRun { return }
@@ -91,7 +91,9 @@ struct LoadCommand: Command {
   }
 
   private static func malformed(_ error: DumpParser.Malformed, _ input: Input) -> Failure {
-    Failure(.damagedData, "\(printable(input.name)), line \(error.line): \(error.what); nothing was loaded")
+    Failure(
+      error.isUnreadable ? .io : .damagedData,
+      "\(printable(input.name)), line \(error.line): \(error.what); nothing was loaded")
   }
 
   private func load(_ input: Input, mapSize: UInt64?, _ context: Context) throws(Failure) {
@@ -126,9 +128,7 @@ struct LoadCommand: Command {
     }
     try loading?.finish()
     context.progress.clear()
-    let kept = loading?.kept ?? 0
-    context.remark(
-      "\(count((loading?.records ?? 0) - kept, "record")) loaded" + (kept > 0 ? ", \(kept) were there and stay" : ""))
+    context.remark("\(loading?.summary(mode) ?? "nothing") loaded")
   }
 
   private func open(_ mapSize: UInt64?) throws(Failure) -> Loading {

@@ -14,6 +14,7 @@ struct ManualCommand: Command {
     for command in KVDump.commands { try write(command.help, context) }
     try context.output.line(".SH OPTIONS\nFor every command:")
     for option in Help.common { try write(option, context) }
+    try section("TERMS", ".nf\n\(Self.text(HelpCommand.terms))\n.fi", context)
     try section("EXIT STATUS", Self.text(HelpCommand.exitCodes), context)
     try section("SEE ALSO", ".BR mdb_dump (1),\n.BR mdb_load (1),\n.BR mdb_stat (1),\n.BR mdb_copy (1)", context)
   }

@@ -44,7 +44,7 @@ struct ReadersCommand: Command {
       ]
     }
     if !rows.isEmpty {
-      try context.output.table([["PID", "PROCESS", "COMMIT", "BEHIND"]] + rows, right: [0, 2, 3])
+      try context.output.table(rows, under: ["PID", "PROCESS", "COMMIT", "BEHIND"], right: [0, 2, 3])
     }
     try context.output.line("\(count(rows.count, "reader")) of \(table.capacity)")
   }

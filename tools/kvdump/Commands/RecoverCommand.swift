@@ -9,7 +9,8 @@ struct RecoverCommand: Command {
     details: """
       PATH is only read. What the newest commit leads to comes first. If that has holes, records of the older commit, and
       of leaves that nothing leads to, fill them; these may be old versions, or have been removed on purpose. Those whose
-      database is not known are in kvdump.recovered. The exit code is 1 if something is lost.
+      database is not known are in kvdump.recovered. The files of a Holdfast store, those in `attachments` and `files`,
+      are copied. The exit code is 1 if something is lost.
       """,
     options: [
       .init("-o, --output", value: "OUT", "the directory to make"),
@@ -53,6 +54,9 @@ struct RecoverCommand: Command {
       }
     }
     if let failure = databases.failure { throw failure }
+    for folder in StoreFolder.all(of: salvage.outcomes.map(\.title)) {
+      _ = try folder.copy(of: salvage.file, to: output, context)
+    }
     try loading.finish()
     isDone = true
     try report(salvage, loading, databases.refused, context)
@@ -77,7 +81,7 @@ struct RecoverCommand: Command {
     let lost = salvage.outcomes.reduce(0) { $0 + max(0, $1.recorded - $1.found) }
     let source = salvage.transactionID.map { "commit \($0)" } ?? "a file without a readable head"
     try context.output.line(
-      "recovered \(count(loading.records - loading.kept, "record")) of \(source)"
+      "recovered \(count(loading.records - loading.met, "record")) of \(source)"
         + (lost > 0 ? "; \(lost) missing from it" : "") + "; wrote \(printable(output)), \(size(newSize))")
     try context.output.flush()
     let isDoubtful = salvage.hasBrokenMeta && salvage.outcomes.contains { $0.uncertain > 0 }

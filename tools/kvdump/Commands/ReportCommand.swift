@@ -65,8 +65,11 @@ struct Report {
     freePages = try reading.naming { () throws(ReadError) in try snapshot.freePageCount() }
     let trees = try reading.naming { () throws(ReadError) in [snapshot.main] + (try snapshot.databases()) }
     var done = 0
+    var walker = TreeWalker(snapshot)
     for tree in trees {
-      var database = Database(tree: tree, pages: Self.pages(of: tree, snapshot))
+      // LMDB does not count the pages of duplicates.
+      let pages = tree.flags.contains(.duplicates) ? walker.walk(tree).pages : tree.pages
+      var database = Database(tree: tree, pages: pages)
       var records = try reading.naming { () throws(ReadError) in try RecordCursor(snapshot, tree) }
       while try reading.naming({ () throws(ReadError) in try records.next() }) {
         database.keys.add(records.key.count)
@@ -80,12 +83,5 @@ struct Report {
     backlog =
       names.contains("outbox.state") ? try OutboxBacklog(try OutboxReader(reading, snapshot), now: now) : nil
     cache = names.contains("cache.entry") ? try CacheSums(try CacheReader(reading, snapshot), now: now) : nil
-  }
-
-  /// The pages of a tree, with those of duplicates that LMDB does not count.
-  private static func pages(of tree: Tree, _ snapshot: Snapshot) -> Int {
-    guard tree.flags.contains(.duplicates) else { return tree.pages }
-    var walker = TreeWalker(snapshot)
-    return walker.walk(tree).pages
   }
 }

@@ -10,10 +10,10 @@ struct WatchCommand: Command {
       "Looks at the file again and again, so that commits in quick succession are one line. It holds no snapshot.",
     options: [
       .init("--interval", value: "SECONDS", "how often to look, 1 without"),
-      .init("--commits", value: "N", "end after N lines"),
+      .init("--commits", value: "N", "end after N lines, of which the first is the commit that is there"),
       .init("-F, --format", value: "FORMAT", "text or jsonl"),
     ],
-    example: "kvdump watch .build/quickstart/store --commits 0")
+    example: "kvdump watch .build/quickstart/store --commits 1")
 
   private enum Format: String, CaseIterable { case text, jsonl }
 
@@ -41,9 +41,10 @@ struct WatchCommand: Command {
   }
 
   func run(_ context: Context) throws(Failure) {
+    if limit == 0 { return }
     var last = try state(context)
     try show(last, since: nil, context)
-    var lines = 0
+    var lines = 1
     while lines < limit ?? .max {
       Thread.sleep(forTimeInterval: interval)
       if Interrupt.isRequested { return }

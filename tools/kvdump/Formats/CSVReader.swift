@@ -35,7 +35,9 @@ struct CSVReader {
   }
 
   private func end() throws(DumpParser.Malformed) -> [[UInt8]]? {
-    if let failure = lines.failure { throw DumpParser.Malformed(line: lines.number + 1, what: failure) }
+    if let failure = lines.failure {
+      throw DumpParser.Malformed(line: lines.number + 1, what: failure.what, isUnreadable: lines.isUnreadable)
+    }
     return nil
   }
 

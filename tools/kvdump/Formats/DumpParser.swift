@@ -25,6 +25,8 @@ struct DumpParser {
   struct Malformed: Error {
     let line: Int
     let what: String
+    /// Whether the device has failed, and not the text.
+    var isUnreadable = false
   }
 
   private enum State { case between, records, finished }
@@ -60,7 +62,10 @@ struct DumpParser {
   }
 
   private func malformed(_ what: String, after: Bool = false) -> Malformed {
-    Malformed(line: max(1, lines.number + (after ? 1 : 0)), what: lines.failure ?? what)
+    if let failure = lines.failure {
+      return Malformed(line: lines.number, what: failure.what, isUnreadable: lines.isUnreadable)
+    }
+    return Malformed(line: max(1, lines.number + (after ? 1 : 0)), what: what)
   }
 
   // MARK: Headers
@@ -164,6 +169,9 @@ struct DumpParser {
     guard lines.isTerminated || isPlain else { throw malformed("the input ends in this line: it is not complete") }
     var index = 0
     if !isPlain {
+      if line.last == 0x0D {
+        throw malformed("it ends in CR LF, so the text was changed on its way; `tr -d '\\r'` changes it back")
+      }
       guard line.first == 0x20 else { throw malformed("a record starts with a space, or DATA=END is expected") }
       index = 1
     }

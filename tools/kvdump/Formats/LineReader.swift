@@ -1,8 +1,11 @@
 /// Takes bytes as they come, and gives them back line by line.
 struct LineReader {
-  /// The longest line: a value of 64 MiB in hexadecimal, and some.
-  static let limit = 160 << 20
+  /// The longest line, unless another limit is given: a value of 64 MiB in hexadecimal, and some.
+  static let usualLimit = 160 << 20
+  /// From this length on, memory for the longest line is taken at once, since doubling it needs more.
+  private static let large = 16 << 20
 
+  private let limit: Int
   private let fill: (inout [UInt8]) -> Int
   private var chunk = [UInt8](repeating: 0, count: 1 << 18)
   private var available = 0
@@ -14,10 +17,32 @@ struct LineReader {
   /// Whether the line last read had an end.
   private(set) var isTerminated = true
   /// Why there is no more, if it is not the end of the input.
-  private(set) var failure: String?
+  private(set) var failure: Failure?
 
-  /// - Parameter fill: Puts what there is into the buffer, and says how much; zero at the end, below zero for a failure.
-  init(_ fill: @escaping (inout [UInt8]) -> Int) { self.fill = fill }
+  enum Failure {
+    case unreadable
+    case tooLong(limit: Int)
+
+    /// What is wrong, as a phrase.
+    var what: String {
+      switch self {
+      case .unreadable: "it cannot be read"
+      case .tooLong(let limit):
+        "it is longer than \(limit >> 20) MiB; if that is meant, allow more with --max-line"
+      }
+    }
+  }
+
+  /// Whether it ended because the device has failed.
+  var isUnreadable: Bool { if case .unreadable = failure { true } else { false } }
+
+  /// - Parameters:
+  ///   - limit: The longest line in bytes.
+  ///   - fill: Puts what there is into the buffer, and says how much; zero at the end, below zero for a failure.
+  init(limit: Int = LineReader.usualLimit, _ fill: @escaping (inout [UInt8]) -> Int) {
+    self.limit = limit
+    self.fill = fill
+  }
 
   /// Takes bytes that are all there.
   init(_ bytes: [UInt8]) {
@@ -39,14 +64,18 @@ struct LineReader {
     while failure == nil {
       if position == available {
         let got = fill(&chunk)
-        if got < 0 { failure = "the input cannot be read" }
+        if got < 0 { failure = .unreadable }
         if got <= 0 { break }
         (position, available) = (0, got)
       }
       let rest = chunk[position..<available]
       let end = rest.firstIndex(of: 0x0A) ?? available
+      if line.count + end - position > limit {
+        failure = .tooLong(limit: limit)
+        break
+      }
+      if line.count > Self.large { line.reserveCapacity(limit) }
       line.append(contentsOf: rest[..<end])
-      if line.count > Self.limit { failure = "the line is longer than \(Self.limit) bytes" }
       position = end
       if end < available {
         position += 1
@@ -54,7 +83,7 @@ struct LineReader {
         break
       }
     }
-    if line.isEmpty && !isTerminated { return false }
+    if line.isEmpty && !isTerminated && failure == nil { return false }
     number += 1
     return failure == nil
   }

@@ -40,7 +40,7 @@ struct RecordFormat {
     switch kind {
     case .table:
       let columns = [showsKeys ? "KEY".padded(to: Self.keyWidth) : nil, showsValues ? "   BYTES  VALUE" : nil]
-      try output.line(columns.compactMap { $0 }.joined(separator: "  ").trimmed)
+      try output.line(output.style(columns.compactMap { $0 }.joined(separator: "  ").trimmed, .bold))
     case .csv: try output.write("db,key,key_enc,value,value_enc\r\n")
     case .jsonl, .raw0, .hex: break
     }

@@ -84,7 +84,8 @@ struct RecordStatistics {
       return [title] + (numbers + shares + [histogram.maximum]).map(String.init) + [size(histogram.total)]
     }
     try output.table(
-      [["", "MIN", "MEAN", "P50", "P90", "P99", "MAX", "TOTAL"], row("keys", keys), row("values", values)],
+      [row("keys", keys), row("values", values)],
+      under: ["", "MIN", "MEAN", "P50", "P90", "P99", "MAX", "TOTAL"],
       right: [1, 2, 3, 4, 5, 6, 7])
     try output.line("values by size:")
     let most = values.rows.map(\.count).max() ?? 1

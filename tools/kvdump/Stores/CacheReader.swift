@@ -4,37 +4,58 @@ import LMDBFile
 
 /// The disk half of a cache, as a snapshot of the file has it.
 struct CacheReader {
-  private let entries: StoreTable
+  /// An entry as it is stored, and what that says if it can be read.
+  struct Entry {
+    /// The key and the value of its row.
+    let stored: [UInt8]
+    let bytes: [UInt8]
+    let row: Result<DiskCacheRow, StoreError>
 
-  init(_ reading: Reading, _ snapshot: Snapshot) throws(Failure) {
-    entries = try StoreTable("cache.entry", of: "cache", reading, snapshot)
-  }
-
-  /// Visits entries in the order of their keys; ends when `body` says so.
-  func forEach(
-    prefix: [UInt8] = [], _ body: (Result<DiskCacheRow, StoreError>, _ row: [UInt8]) throws(Failure) -> Bool
-  ) throws(Failure) {
-    try entries.forEach(from: prefix.isEmpty ? nil : prefix) { (key, value) throws(Failure) in
-      guard key.starts(with: prefix) else { return false }
-      if DiskCacheRow.isTail(key) { return true }
-      return try body(Self.row(key, value), value)
+    init(_ stored: [UInt8], _ bytes: [UInt8]) {
+      (self.stored, self.bytes) = (stored, bytes)
+      do throws(StoreError) { row = .success(try DiskCacheRow(stored, bytes)) } catch { row = .failure(error) }
     }
   }
 
-  /// The entry of a key.
-  func entry(_ key: [UInt8]) throws(Failure) -> (Result<DiskCacheRow, StoreError>, [UInt8])? {
+  private let entries: StoreTable
+  /// The files of large values.
+  let files: CacheFiles
+
+  init(_ reading: Reading, _ snapshot: Snapshot) throws(Failure) {
+    entries = try StoreTable("cache.entry", of: "cache", reading, snapshot)
+    files = CacheFiles(path: "\(entries.directory)/\(StoreFolder.files.name)")
+  }
+
+  /// Visits entries in the order of their keys; ends when `body` says so.
+  func forEach(prefix: [UInt8] = [], _ body: (Entry) throws(Failure) -> Bool) throws(Failure) {
+    try entries.forEach(prefix: prefix) { (key, value) throws(Failure) in
+      if DiskCacheRow.isTail(key) { return true }
+      return try body(Entry(key, value))
+    }
+  }
+
+  /// The entry of a key, if it can be read.
+  func entry(_ key: [UInt8]) throws(Failure) -> (Entry, DiskCacheRow)? {
     // A long key is stored as its start and a hash, so its neighbours are looked through.
-    var found: (Result<DiskCacheRow, StoreError>, [UInt8])?
-    try forEach(prefix: Array(key.prefix(400))) { (row, value) throws(Failure) in
-      guard let entry = try? row.get(), entry.key == key else { return true }
-      found = (row, value)
+    var found: (Entry, DiskCacheRow)?
+    try forEach(prefix: Array(key.prefix(400))) { (entry) throws(Failure) in
+      guard let row = try? entry.row.get(), row.key == key else { return true }
+      found = (entry, row)
       return false
     }
     return found
   }
 
-  private static func row(_ key: [UInt8], _ value: [UInt8]) -> Result<DiskCacheRow, StoreError> {
-    do throws(StoreError) { return .success(try DiskCacheRow(key, value)) } catch { return .failure(error) }
+  /// The row with the end of a value in two rows.
+  func tail(of entry: Entry) throws(Failure) -> [UInt8] {
+    try entries.value(DiskCacheRow.tail(of: entry.stored)) ?? []
+  }
+
+  /// The first bytes of a value, wherever they are.
+  func start(of entry: Entry, _ row: DiskCacheRow, count: Int) throws(Failure) -> [UInt8] {
+    if let file = row.file { return files.start(of: file, count: count) ?? [] }
+    let bytes = row.value(in: entry.bytes)
+    return Array((bytes + (bytes.count < count && row.place == .rows ? try tail(of: entry) : [])).prefix(count))
   }
 }
 

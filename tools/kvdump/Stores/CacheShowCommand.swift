@@ -19,19 +19,21 @@ struct CacheShowCommand: Command {
 
   func run(_ context: Context) throws(Failure) {
     try context.read(reading) { (snapshot) throws(Failure) in
-      guard let (found, row) = try CacheReader(reading, snapshot).entry(key), let entry = try? found.get() else {
+      let cache = try CacheReader(reading, snapshot)
+      guard let (entry, row) = try cache.entry(key) else {
         throw Failure(
           .negativeAnswer, "\(printable(reading.path)): the cache has no readable entry \(String(escaping: key))")
       }
+      let place = row.file.map { "file \(printable(cache.files.path(of: $0)))" } ?? row.place.rawValue
       try context.output.table([
-        ["key", String(escaping: entry.key)], ["size", size(entry.length)], ["cost", "\(entry.cost)"],
-        ["priority", "\(entry.priority)"],
-        ["written", "\(timestamp(entry.writtenAt)), \(duration(now - entry.writtenAt)) ago"],
-        ["expires", entry.expiresAt == 0 ? "never" : timestamp(entry.expiresAt)],
-        ["codec", "\(entry.codec.id), version \(entry.codec.version)"], ["stored in", entry.place.rawValue],
-        ["tags", entry.tags.isEmpty ? "-" : entry.tags.map { String(escaping: $0) }.joined(separator: ", ")],
+        ["key", String(escaping: row.key)], ["size", size(row.length)], ["cost", "\(row.cost)"],
+        ["priority", "\(row.priority)"],
+        ["written", "\(timestamp(row.writtenAt)), \(duration(now - row.writtenAt)) ago"],
+        ["expires", row.expiresAt == 0 ? "never" : timestamp(row.expiresAt)],
+        ["codec", "\(row.codec.id), version \(row.codec.version)"], ["stored in", place],
+        ["tags", row.tags.isEmpty ? "-" : row.tags.map { String(escaping: $0) }.joined(separator: ", ")],
       ])
-      try context.output.write(HexDump.lines(Array(entry.value(in: row).prefix(256))))
+      try context.output.write(HexDump.lines(try cache.start(of: entry, row, count: 256)))
     }
   }
 }

@@ -21,11 +21,10 @@ struct CacheStatsCommand: Command {
         try context.progress.step("\(done) entries")
       }
       try context.output.table(
-        [["PRIORITY"] + AgeBuckets.titles + ["ALL"]]
-          + CachePriority.allCases.map { priority in
-            let counts = sums.ages[priority]?.counts ?? AgeBuckets().counts
-            return ["\(priority)"] + counts.map(String.init) + ["\(counts.reduce(0, +))"]
-          }, right: Set(1...AgeBuckets.titles.count + 1))
+        CachePriority.allCases.map { priority in
+          let counts = sums.ages[priority]?.counts ?? AgeBuckets().counts
+          return ["\(priority)"] + counts.map(String.init) + ["\(counts.reduce(0, +))"]
+        }, under: ["PRIORITY"] + AgeBuckets.titles + ["ALL"], right: Set(1...AgeBuckets.titles.count + 1))
       let sizes = sums.sizes
       try context.output.line(
         "\(count(sizes.count, "entry", "entries")), \(size(sizes.total)); \(sums.inFiles) in files of their own, "
@@ -48,8 +47,8 @@ struct CacheSums {
   private(set) var unreadable = 0
 
   init(_ cache: CacheReader, now: Int64, step: (Int) throws(Failure) -> Void = { _ in }) throws(Failure) {
-    try cache.forEach { (row, _) throws(Failure) in
-      if let entry = try? row.get() {
+    try cache.forEach { (stored) throws(Failure) in
+      if let entry = try? stored.row.get() {
         sizes.add(entry.length)
         ages[entry.priority, default: AgeBuckets()].add(age: now - entry.writtenAt, bytes: entry.length)
         if entry.expiresAt != 0 && entry.expiresAt <= now { expired += 1 }

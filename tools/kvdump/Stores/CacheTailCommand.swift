@@ -5,34 +5,25 @@ import LMDBFile
 struct CacheTailCommand: Command {
   static let help = Help(
     "cache tail", "PATH", "shows the entries of a disk cache that were written last, the newest at the end",
-    options: [.init("--limit", value: "N", "so many, 20 without"), Clock.option] + Help.reading,
-    example: "kvdump cache tail .build/quickstart-cache --limit 5")
+    options: RowList.options, example: "kvdump cache tail .build/quickstart-cache --limit 5")
 
-  private let reading: Reading
-  private let limit: Int
-  private let now: Int64
+  private let list: RowList
 
-  init(_ arguments: inout Arguments) throws(Failure) {
-    reading = try Reading(&arguments)
-    limit = try arguments.number("--limit") ?? 20
-    now = try Clock.now(arguments)
-  }
+  init(_ arguments: inout Arguments) throws(Failure) { list = try RowList(&arguments) }
 
   func run(_ context: Context) throws(Failure) {
-    try context.read(reading) { (snapshot) throws(Failure) in
-      var newest: [DiskCacheRow] = []
+    try context.read(list.reading) { (snapshot) throws(Failure) in
+      var newest = Newest<[String]>(list.limit)
       var done = 0
-      try CacheReader(reading, snapshot).forEach { (row, _) throws(Failure) in
+      try CacheReader(list.reading, snapshot).forEach { (entry) throws(Failure) in
         done += 1
         try context.progress.step("\(done) entries")
-        guard let entry = try? row.get() else { return true }
-        if newest.count == limit && entry.writtenAt < newest.first?.writtenAt ?? .max { return true }
-        newest.insert(entry, at: newest.firstIndex { $0.writtenAt > entry.writtenAt } ?? newest.count)
-        if newest.count > limit { newest.removeFirst() }
+        guard let row = try? entry.row.get() else { return true }
+        newest.take(CacheText.row(entry.row, now: list.now), at: row.version)
         return true
       }
-      try context.output.table(
-        [CacheText.header] + newest.map { CacheText.row(.success($0), now: now) }, right: [1, 2])
+      let rows = newest.elements()
+      if !rows.isEmpty { try context.output.table(rows, under: CacheText.header, right: [1, 2]) }
     }
   }
 }

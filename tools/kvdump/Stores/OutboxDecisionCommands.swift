@@ -9,7 +9,7 @@ struct OutboxRequeueCommand: Command {
       It goes to the end of its lane under a new number, with all its attempts before it and its old idempotency key. The
       app sends it with its next drain. `kvdump outbox list PATH --state dead` shows what was given up.
       """,
-    example: "kvdump help outbox requeue")
+    example: "kvdump outbox list .build/quickstart-backlog --state dead")
 
   private let path: String
   private let id: EntryID
@@ -35,10 +35,11 @@ struct OutboxCancelCommand: Command {
   static let help = Help(
     "outbox cancel", "PATH SEQ", "takes a waiting request out of the outbox; this changes the store",
     details: """
-      The app's hooks do not run: what it shows in hope stays. An entry that is being sent right now leaves when its attempt
-      has come back. One that has been attempted before may have reached the server.
+      What it has laid over the state, which the app shows in hope, goes with it; hooks of the app do not run. An entry that
+      is being sent right now leaves when its attempt has come back: as delivered, if it was. One that has been attempted
+      before may have reached the server.
       """,
-    example: "kvdump help outbox cancel")
+    example: "kvdump outbox cancel .build/quickstart-backlog 2")
 
   private let path: String
   private let id: EntryID

@@ -40,7 +40,7 @@ struct OutboxListCommand: Command {
       if limit > 0 { try outbox.forEachDead(take) }
       if !(pending + rows).isEmpty {
         let header = ["SEQ", "STATE", "TRIES", "CREATED", "KIND", "LANE", "BYTES", "FILES", "LAST ERROR"]
-        try context.output.table([header] + pending + rows, right: [0, 2, 6, 7])
+        try context.output.table(pending + rows, under: header, right: [0, 2, 6, 7])
       }
       try context.output.line("\(outbox.pendingCount) pending, \(outbox.deadCount) dead")
     }

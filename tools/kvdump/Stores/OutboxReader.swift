@@ -11,7 +11,13 @@ struct OutboxReader {
     /// waiting, inFlight, held or dead.
     let state: String
     let attempts: Int
+    /// When it is tried next, or was given up, in milliseconds since 1970; 0 if no time says so.
     let notBefore: Int64
+    /// When it is given up, if it has not been delivered; 0 for never.
+    var expiresAt: Int64 = 0
+    /// When an attempt ended of which nobody knows whether it reached the server; 0 if there is none.
+    var ambiguousSince: Int64 = 0
+    var isCancelRequested = false
     /// Why it failed last, or cannot be read.
     let reason: String
     /// Whether it cannot be read.
@@ -23,6 +29,7 @@ struct OutboxReader {
   private let entries: StoreTable
   private let deliveries: StoreTable
   private let dead: StoreTable
+  private let clock: OutboxRow.Clock?
   private let snapshot: Snapshot
   private let reading: Reading
 
@@ -32,6 +39,8 @@ struct OutboxReader {
     entries = try StoreTable("outbox.entry", of: "outbox", reading, snapshot)
     deliveries = try StoreTable("outbox.state", of: "outbox", reading, snapshot)
     dead = try StoreTable("outbox.dead", of: "outbox", reading, snapshot)
+    clock = try StoreTable("outbox.meta", of: "outbox", reading, snapshot).value(OutboxRow.Clock.key)
+      .flatMap { OutboxRow.Clock($0) }
   }
 
   var pendingCount: Int { deliveries.count }
@@ -62,11 +71,19 @@ struct OutboxReader {
       guard let row else { return corrupt(id, "held", "its entry is gone, but its state is there") }
       let entry = try OutboxRow.entry(row, id, in: entries.directory)
       return Item(
-        id: id, entry: entry, state: "\(delivery.phase)", attempts: delivery.attempts, notBefore: delivery.notBefore,
+        id: id, entry: entry, state: "\(delivery.phase)", attempts: delivery.attempts,
+        notBefore: wall(delivery.notBefore), expiresAt: wall(delivery.expiresAt, isAge: true),
+        ambiguousSince: wall(delivery.ambiguousSince), isCancelRequested: delivery.isCancelRequested,
         reason: delivery.lastError, isCorrupt: false)
     } catch {
       return corrupt(id, "held", error.message)
     }
+  }
+
+  /// A time of the outbox's own clock in milliseconds since 1970.
+  private func wall(_ time: Int64, isAge: Bool = false) -> Int64 {
+    guard time != 0, let clock else { return time }
+    return isAge ? clock.wall(ofAge: time) : clock.wall(of: time)
   }
 
   private func letter(_ key: [UInt8], _ value: [UInt8]) -> Item {

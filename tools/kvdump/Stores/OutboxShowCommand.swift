@@ -27,25 +27,48 @@ struct OutboxShowCommand: Command {
       }
       guard let entry = item.entry else { throw Failure(.damagedData, "\(printable(reading.path)): \(item.reason)") }
       if onlyPayload { return try context.output.write(entry.payload.span) }
-      try context.output.table([
-        ["entry", "\(item.id)"], ["state", item.state], ["attempts", "\(item.attempts)"],
-        [item.state == "dead" ? "given up" : "not before", item.notBefore > 0 ? timestamp(item.notBefore) : "-"],
-        ["last error", item.reason.isEmpty ? "-" : printable(item.reason)], ["kind", printable(entry.kind)],
-        ["lane", printable(entry.lane)], ["created", timestamp(entry.createdAt)],
-        ["idempotency key", "\(entry.idempotencyKey)"],
-        ["payload", "\(count(entry.payload.count, "byte"))"],
-      ])
+      try context.output.table(Self.delivery(of: item, entry) + Self.request(of: entry))
       for file in entry.attachments {
         let isThere = (try? ByteSource.status(of: file.path)) != nil
         try context.output.line(
           "file \(printable(file.name)), \(printable(file.mediaType)), \(size(file.size)): \(printable(file.path))\(isThere ? "" : " (missing)")"
         )
       }
+      for layer in try LayerReader(reading, snapshot).layers(of: id) {
+        try context.output.line(
+          "over \(printable(layer.text)), until it is settled\(layer.isDropped ? "" : ", and then in it"):")
+        try context.output.table(layer.lines.map { ["  \($0[0])", $0[1]] })
+      }
       try writePayload(entry.payload, context)
       for record in (try? outbox.journal(last: .max)) ?? [] {
         if let record = try? record.get(), record.entry == id { try context.output.line(JournalText.line(record)) }
       }
     }
+  }
+
+  /// How far it has come.
+  private static func delivery(of item: OutboxReader.Item, _ entry: OutboxEntry) -> [[String]] {
+    let attempts = "\(item.attempts)" + (entry.maxAttempts.map { " of at most \($0)" } ?? "")
+    return [
+      ["entry", "\(item.id)"], ["state", item.isCancelRequested ? "\(item.state), cancelled" : item.state],
+      ["attempts", attempts],
+      [item.state == "dead" ? "given up" : "not before", item.notBefore > 0 ? timestamp(item.notBefore) : "-"],
+      ["last error", item.reason.isEmpty ? "-" : printable(item.reason)], ["created", timestamp(entry.createdAt)],
+      ["expires", item.expiresAt > 0 ? timestamp(item.expiresAt) : "never"],
+      ["fate unknown", item.ambiguousSince > 0 ? "since \(timestamp(item.ambiguousSince))" : "no"],
+    ]
+  }
+
+  /// What is to be sent, and how.
+  private static func request(of entry: OutboxEntry) -> [[String]] {
+    func named(_ text: String?, _ without: String) -> String { text.map { printable($0) } ?? without }
+    return [
+      ["kind", "\(printable(entry.kind)), version \(entry.schemaVersion)"], ["lane", printable(entry.lane)],
+      ["key", named(entry.key, "-")], ["queue", entry.queue.isEmpty ? "-" : printable(entry.queue)],
+      ["host", named(entry.host, "the sender's")], ["credentials", named(entry.credentials, "the sender's")],
+      ["priority", "\(entry.priority)"], ["recovery", "\(entry.recovery)"],
+      ["idempotency key", "\(entry.idempotencyKey)"], ["payload", "\(count(entry.payload.count, "byte"))"],
+    ]
   }
 
   private func writePayload(_ payload: [UInt8], _ context: Context) throws(Failure) {

@@ -24,11 +24,10 @@ struct OutboxStatsCommand: Command {
         try context.progress.step("\(done) entries")
       }
       try context.output.table(
-        [["STATE"] + AgeBuckets.titles + ["ALL"]]
-          + OutboxReader.states.map { state in
-            let counts = backlog.ages[state]?.counts ?? AgeBuckets().counts
-            return [state] + counts.map(String.init) + ["\(counts.reduce(0, +))"]
-          }, right: Set(1...AgeBuckets.titles.count + 1))
+        OutboxReader.states.map { state in
+          let counts = backlog.ages[state]?.counts ?? AgeBuckets().counts
+          return [state] + counts.map(String.init) + ["\(counts.reduce(0, +))"]
+        }, under: ["STATE"] + AgeBuckets.titles + ["ALL"], right: Set(1...AgeBuckets.titles.count + 1))
       try context.output.line("\(count(backlog.total, "entry", "entries")), \(size(backlog.bytes)) of payload")
       for (title, counts) in [("kinds", backlog.kinds), ("lanes", backlog.lanes), ("errors", backlog.errors)]
       where !counts.isEmpty {

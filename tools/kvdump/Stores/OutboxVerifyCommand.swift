@@ -9,25 +9,28 @@ struct OutboxVerifyCommand: Command {
 
   private let reading: Reading
 
-  init(_ arguments: inout Arguments) throws(Failure) { reading = try Reading(&arguments) }
+  init(_ arguments: inout Arguments) throws(Failure) { self.init(try Reading(&arguments)) }
+
+  init(_ reading: Reading) { self.reading = reading }
 
   func run(_ context: Context) throws(Failure) {
     try context.read(reading) { (snapshot) throws(Failure) in
       let outbox = try OutboxReader(reading, snapshot)
       var (errors, checked) = (0, 0)
+      let word = context.output.style("error", .red)
       func check(_ item: OutboxReader.Item) throws(Failure) -> Bool {
         checked += 1
         try context.progress.step("\(checked) entries")
         if item.isCorrupt {
           errors += 1
-          try context.output.line("error    entry \(item.id): \(printable(item.reason))")
+          try context.output.line("\(word)    entry \(item.id): \(printable(item.reason))")
         }
         for file in item.entry?.attachments ?? [] {
           let status = try? ByteSource.status(of: file.path)
           if status?.size == file.size { continue }
           errors += 1
           let what = status.map { "has \($0.size) bytes, not \(file.size)" } ?? "is missing"
-          try context.output.line("error    entry \(item.id): its file \(printable(file.path)) \(what)")
+          try context.output.line("\(word)    entry \(item.id): its file \(printable(file.path)) \(what)")
         }
         return true
       }
@@ -36,12 +39,12 @@ struct OutboxVerifyCommand: Command {
       if outbox.entryCount != outbox.pendingCount {
         errors += 1
         try context.output.line(
-          "error    \(outbox.entryCount) entries are stored, and \(outbox.pendingCount) have a state")
+          "\(word)    \(outbox.entryCount) entries are stored, and \(outbox.pendingCount) have a state")
       }
       for record in (try? outbox.journal(last: .max)) ?? [] {
         if case .failure(let error) = record {
           errors += 1
-          try context.output.line("error    \(printable(error.message))")
+          try context.output.line("\(word)    \(printable(error.message))")
         }
       }
       try context.output.line("\(count(errors, "error")), \(count(checked, "entry", "entries")) checked")

@@ -6,35 +6,28 @@ import LMDBFile
 struct StateListCommand: Command {
   static let help = Help(
     "state list", "PATH", "lists the records of the state: key, fields, size, age",
-    options: [
-      .init("--prefix", value: "TEXT", "only keys that start so, such as `post:`"),
-      .init("--limit", value: "N", "at most so many, 20 without"), Clock.option,
-    ] + Help.reading,
+    options: [.init("--prefix", value: "TEXT", "only keys that start so, such as `post:`")] + RowList.options,
     example: "kvdump state list .build/quickstart/store --prefix post: --limit 5")
 
-  private let reading: Reading
+  private let list: RowList
   private let prefix: String
-  private let limit: Int
-  private let now: Int64
 
   init(_ arguments: inout Arguments) throws(Failure) {
-    reading = try Reading(&arguments)
+    list = try RowList(&arguments)
     prefix = arguments.value("--prefix") ?? ""
-    limit = try arguments.number("--limit") ?? 20
-    now = try Clock.now(arguments)
   }
 
   func run(_ context: Context) throws(Failure) {
-    try context.read(reading) { (snapshot) throws(Failure) in
-      let state = try StateReader(reading, snapshot)
-      var rows = [["KEY", "FIELDS", "BYTES", "AGE", "EXPIRES"]]
-      if limit > 0 {
+    try context.read(list.reading) { (snapshot) throws(Failure) in
+      let state = try StateReader(list.reading, snapshot)
+      var rows: [[String]] = []
+      if list.limit > 0 {
         try state.forEach(prefix: prefix) { (row, bytes) throws(Failure) in
-          rows.append(StateText.row(row, bytes: bytes, now: now))
-          return rows.count <= limit
+          rows.append(StateText.row(row, bytes: bytes, now: list.now))
+          return rows.count < list.limit
         }
       }
-      if rows.count > 1 { try context.output.table(rows, right: [1, 2]) }
+      if !rows.isEmpty { try context.output.table(rows, under: StateText.header, right: [1, 2]) }
       try context.output.line(count(state.count, "record"))
     }
   }
@@ -42,8 +35,12 @@ struct StateListCommand: Command {
 
 /// Records of the state as lines of tables.
 enum StateText {
+  static let header = ["KEY", "FIELDS", "BYTES", "AGE", "EXPIRES"]
+
   static func row(_ row: Result<StateRow, StoreError>, bytes: Int, now: Int64) -> [String] {
     switch row {
+    case .success(let row) where row.fields.isEmpty && row.isLayered:
+      [printable(row.text, limit: 60), "0", "\(bytes)", "-", "only in requests in flight"]
     case .success(let row):
       [
         printable(row.text, limit: 60), "\(row.fields.count)", "\(bytes)", duration(now - row.updatedAt),

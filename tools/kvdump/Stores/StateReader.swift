@@ -16,10 +16,8 @@ struct StateReader {
   func forEach(
     prefix: String = "", _ body: (Result<StateRow, StoreError>, _ bytes: Int) throws(Failure) -> Bool
   ) throws(Failure) {
-    let start = Array(prefix.utf8)
-    try records.forEach(from: start.isEmpty ? nil : start) { (key, value) throws(Failure) in
-      guard key.starts(with: start) else { return false }
-      return try body(Self.row(key, value), key.count + value.count)
+    try records.forEach(prefix: Array(prefix.utf8)) { (key, value) throws(Failure) in
+      try body(Self.row(key, value), key.count + value.count)
     }
   }
 

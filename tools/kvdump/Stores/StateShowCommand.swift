@@ -28,12 +28,20 @@ struct StateShowCommand: Command {
       case .failure(let error): throw Failure(.damagedData, "\(printable(reading.path)): \(printable(error.message))")
       case .success(let row):
         try context.output.table([
-          ["key", printable(row.text)], ["update", "\(row.stamp)"],
-          ["written", "\(timestamp(row.updatedAt)), \(duration(now - row.updatedAt)) ago"],
+          ["key", printable(row.text)], ["update", row.stamp == 0 ? "-" : "\(row.stamp)"],
+          [
+            "written",
+            row.fields.isEmpty
+              ? "never; it is only in requests in flight"
+              : "\(timestamp(row.updatedAt)), \(duration(now - row.updatedAt)) ago",
+          ],
           ["expires", row.expiresAt == 0 ? "never" : timestamp(row.expiresAt)],
-          ["in flight", row.isLayered ? "requests have changes over it" : "nothing"],
         ])
         try context.output.table(row.fields.map { ["  \(printable($0.name))", printable("\($0.value)", limit: 200)] })
+        for layer in try row.isLayered ? LayerReader(reading, snapshot).layers(over: key) : [] {
+          try context.output.line("over it, until entry \(layer.entry) of the outbox is settled:")
+          try context.output.table(layer.lines.map { ["  \($0[0])", $0[1]] })
+        }
       }
     }
   }

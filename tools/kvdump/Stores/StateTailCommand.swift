@@ -6,37 +6,25 @@ import LMDBFile
 struct StateTailCommand: Command {
   static let help = Help(
     "state tail", "PATH", "shows the records of the state that were written last, the newest at the end",
-    options: [.init("--limit", value: "N", "so many, 20 without"), Clock.option] + Help.reading,
-    example: "kvdump state tail .build/quickstart/store --limit 5")
+    options: RowList.options, example: "kvdump state tail .build/quickstart/store --limit 5")
 
-  private let reading: Reading
-  private let limit: Int
-  private let now: Int64
+  private let list: RowList
 
-  init(_ arguments: inout Arguments) throws(Failure) {
-    reading = try Reading(&arguments)
-    limit = try arguments.number("--limit") ?? 20
-    now = try Clock.now(arguments)
-  }
+  init(_ arguments: inout Arguments) throws(Failure) { list = try RowList(&arguments) }
 
   func run(_ context: Context) throws(Failure) {
-    try context.read(reading) { (snapshot) throws(Failure) in
-      var newest: [(row: StateRow, bytes: Int)] = []
+    try context.read(list.reading) { (snapshot) throws(Failure) in
+      var newest = Newest<[String]>(list.limit)
       var done = 0
-      try StateReader(reading, snapshot).forEach { (row, bytes) throws(Failure) in
+      try StateReader(list.reading, snapshot).forEach { (row, bytes) throws(Failure) in
         done += 1
         try context.progress.step("\(done) records")
-        guard let row = try? row.get() else { return true }
-        if newest.count == limit && row.stamp < newest.first?.row.stamp ?? .max { return true }
-        let place = newest.firstIndex { $0.row.stamp > row.stamp } ?? newest.count
-        newest.insert((row, bytes), at: place)
-        if newest.count > limit { newest.removeFirst() }
+        guard let record = try? row.get(), record.stamp > 0 else { return true }
+        newest.take(StateText.row(row, bytes: bytes, now: list.now), at: record.stamp)
         return true
       }
-      if newest.isEmpty { return }
-      try context.output.table(
-        [["KEY", "FIELDS", "BYTES", "AGE", "EXPIRES"]]
-          + newest.map { StateText.row(.success($0.row), bytes: $0.bytes, now: now) }, right: [1, 2])
+      let rows = newest.elements()
+      if !rows.isEmpty { try context.output.table(rows, under: StateText.header, right: [1, 2]) }
     }
   }
 }

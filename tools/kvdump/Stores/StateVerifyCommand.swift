@@ -10,7 +10,9 @@ struct StateVerifyCommand: Command {
 
   private let reading: Reading
 
-  init(_ arguments: inout Arguments) throws(Failure) { reading = try Reading(&arguments) }
+  init(_ arguments: inout Arguments) throws(Failure) { self.init(try Reading(&arguments)) }
+
+  init(_ reading: Reading) { self.reading = reading }
 
   func run(_ context: Context) throws(Failure) {
     try context.read(reading) { (snapshot) throws(Failure) in
@@ -19,7 +21,7 @@ struct StateVerifyCommand: Command {
         checked += 1
         if case .failure(let error) = row {
           errors += 1
-          try context.output.line("error    \(printable(error.message))")
+          try context.output.line("\(context.output.style("error", .red))    \(printable(error.message))")
         }
         try context.progress.step("\(checked) records")
         return true

@@ -21,25 +21,23 @@ struct StoreTable {
 
   var count: Int { tree.entries }
 
-  /// The directory of the store, which has its attachments.
-  var directory: String {
-    let path = snapshot.file.path
-    return path.hasSuffix("/data.mdb") ? String(path.dropLast("/data.mdb".count)) : path
-  }
+  /// The directory of the store, which has the files of its rows.
+  var directory: String { snapshot.file.directory ?? snapshot.file.path }
 
-  /// Visits rows in order, or from the last; ends when `body` says so.
+  /// Visits rows in order whose key starts so, or all of them, from the last if need be; ends when `body` says so.
   ///
   /// - Throws: What is damaged, or what `body` throws.
   func forEach(
-    from start: [UInt8]? = nil, reverse: Bool = false, _ body: ([UInt8], [UInt8]) throws(Failure) -> Bool
+    prefix: [UInt8] = [], reverse: Bool = false, _ body: ([UInt8], [UInt8]) throws(Failure) -> Bool
   ) throws(Failure) {
     var records = try reading.naming { () throws(ReadError) in try RecordCursor(snapshot, tree) }
     var hasRow = try reading.naming { () throws(ReadError) in
-      if let start { return try records.seek(to: start) }
+      if !prefix.isEmpty { return try records.seek(to: prefix) }
       return try reverse ? records.previous() : records.next()
     }
     while hasRow {
       let key = records.key.array
+      guard key.starts(with: prefix) else { return }
       let value = try reading.naming { () throws(ReadError) in try records.value() }
       guard try body(key, value) else { return }
       hasRow = try reading.naming { () throws(ReadError) in try reverse ? records.previous() : records.next() }

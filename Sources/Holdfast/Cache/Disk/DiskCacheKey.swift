@@ -26,7 +26,7 @@ struct DiskCacheKey: Sendable, Hashable {
         "A cache key of \(text.count) bytes (\(key.prefix(40))…) cannot be used; use at most \(Self.limit) bytes.")
     }
     if text.count > Self.plainLimit {
-      bytes = text[..<Self.plainLimit] + SipHash.hash128(text) + [2]
+      bytes = text[..<Self.plainLimit] + SipHash.hash128(text).array + [2]
       full = text
     } else {
       bytes = (text.last ?? 0) <= 1 ? text + [1] : text

@@ -8,6 +8,8 @@ package struct DiskCacheRow: Sendable {
   package let length: Int
   package let cost: Int64
   package let priority: CachePriority
+  /// Which write it is; a later one has a higher number.
+  package let version: UInt64
   /// When it was written, in milliseconds since 1970, unless the clock was set back.
   package let writtenAt: Int64
   /// When it ends, in milliseconds since 1970; 0 for never.
@@ -17,6 +19,8 @@ package struct DiskCacheRow: Sendable {
   package let tags: [[UInt8]]
   /// Where the value is.
   package let place: Place
+  /// The file of a value that has one.
+  package let file: File?
   private let valueOffset: Int
 
   /// Where a value is stored.
@@ -27,6 +31,27 @@ package struct DiskCacheRow: Sendable {
     case rows
     /// In a file of its own.
     case file
+  }
+
+  /// What a row says of the file of its value.
+  package struct File: Sendable, Hashable {
+    /// Its name in the folder `files` beside the data file.
+    package let name: String
+    /// The checksum of its bytes: that of each piece of ``pieceLength`` bytes, from the one of the piece before; the
+    /// first from zero.
+    package let checksum: UInt64
+
+    package static let pieceLength = DiskCacheStagedFile.pieceLength
+
+    fileprivate init(_ named: DiskCacheFileName) {
+      name = named.name.bigEndianBytes.hexadecimal
+      checksum = named.checksum
+    }
+
+    /// Whether a name can be that of such a file.
+    package static func isName(_ name: String) -> Bool {
+      name.utf8.count == 16 && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
   }
 
   /// Whether a row is the end of the value before it, and no entry.
@@ -45,19 +70,30 @@ package struct DiskCacheRow: Sendable {
       length = record.length
       cost = record.cost
       priority = record.priority
+      version = record.version
       writtenAt = Int64(clamping: record.version / 1000)
       expiresAt = record.expiresAt
       codec = record.codec
       tags = extra.tags
       place = record.flags == .file ? .file : record.flags == .split ? .rows : .row
       valueOffset = record.valueOffset
-      if record.flags == [], !record.isIntact(valueSpan, tail: noTail, under: keySpan) {
+      file = record.flags == .file ? File(DiskCacheFileName(record, in: valueSpan)) : nil
+      if record.flags != .split, !record.isIntact(valueSpan, tail: noTail, under: keySpan) {
         throw Malformed("its checksum is wrong")
       }
     } catch {
       let text = String(decoding: stored, as: UTF8.self)
       throw StoreError(.corruptRecord, "The cache entry \(text) cannot be read: \(error.reason).")
     }
+  }
+
+  /// The key of the row with the end of a value in two rows.
+  package static func tail(of stored: [UInt8]) -> [UInt8] { stored + [0] }
+
+  /// Whether the bytes of a value in two rows are those that were written.
+  package static func isIntact(_ stored: [UInt8], _ value: [UInt8], tail: [UInt8]) -> Bool {
+    let (keySpan, valueSpan, tailSpan) = (stored.span, value.span, tail.span)
+    return DiskCacheRecord(valueSpan)?.isIntact(valueSpan, tail: tailSpan, under: keySpan) ?? false
   }
 
   /// The bytes of the value that are in the row itself.

@@ -1,0 +1,154 @@
+import CLMDB
+
+// The same calls with a key, and a value, that is in place.
+
+extension ReadTransaction {
+  /// The value stored under `key`, or `nil`; valid until the transaction ends.
+  @_lifetime(borrow self)
+  package borrowing func value(forKey key: ShortBytes, in database: Database) throws(StoreError) -> Span<UInt8>? {
+    guard let found = unsafe try get(raw, owner, database, key) else { return nil }
+    let span = unsafe Span(_unsafeElements: found)
+    return unsafe _overrideLifetime(span, borrowing: self)
+  }
+
+  /// The first key that is not below `start`, or `nil`; valid until the transaction ends.
+  ///
+  /// Costs a search in the tree and a cursor, but nothing of Swift's, unlike ``cursor(in:over:)``.
+  @_lifetime(borrow self)
+  package borrowing func key(atOrAfter start: ShortBytes, in database: Database) throws(StoreError) -> Span<UInt8>? {
+    try check(start, database, owner)
+    let found = unsafe try start.withValue { key in unsafe place(of: key, MDB_SET_RANGE, in: database) }.get()
+    guard let found = unsafe found else { return nil }
+    let span = unsafe Span(_unsafeElements: found.bytes)
+    return unsafe _overrideLifetime(span, borrowing: self)
+  }
+
+  /// The last key, or `nil`; valid until the transaction ends. Costs as ``key(atOrAfter:in:)``.
+  @_lifetime(borrow self)
+  package borrowing func lastKey(in database: Database) throws(StoreError) -> Span<UInt8>? {
+    precondition(database.owner == owner, "The database belongs to another environment than the transaction.")
+    guard let found = unsafe try place(of: MDB_val(), MDB_LAST, in: database).get() else { return nil }
+    let span = unsafe Span(_unsafeElements: found.bytes)
+    return unsafe _overrideLifetime(span, borrowing: self)
+  }
+
+  /// The key at which a new cursor arrives.
+  @unsafe
+  private borrowing func place(
+    of key: MDB_val, _ operation: MDB_cursor_op, in database: Database
+  ) -> Result<MDB_val?, StoreError> {
+    var cursor: OpaquePointer?
+    var (key, value) = unsafe (key, MDB_val())
+    var code = unsafe mdb_cursor_open(raw, database.handle, &cursor)
+    if code == MDB_SUCCESS {
+      code = unsafe mdb_cursor_get(cursor, &key, &value, operation)
+      unsafe mdb_cursor_close(cursor)
+    }
+    if code == MDB_NOTFOUND { return unsafe .success(nil) }
+    return code == MDB_SUCCESS
+      ? unsafe .success(key) : unsafe .failure(.lmdb(code, "look for a key of \(database.name)"))
+  }
+}
+
+extension WriteTransaction {
+  /// The value stored under `key`, or `nil`; valid until the next change.
+  @_lifetime(borrow self)
+  package borrowing func value(forKey key: ShortBytes, in database: Database) throws(StoreError) -> Span<UInt8>? {
+    guard let found = unsafe try get(raw, owner, database, key) else { return nil }
+    let span = unsafe Span(_unsafeElements: found)
+    return unsafe _overrideLifetime(span, borrowing: self)
+  }
+
+  /// Stores a value under `key`, replacing the one that is there.
+  @_lifetime(self: copy self)
+  package mutating func set(
+    _ value: borrowing Span<UInt8>, forKey key: ShortBytes, in database: Database
+  ) throws(StoreError) {
+    try check(key, database, owner)
+    try check(value, database)
+    let code = unsafe key.withValue { key in
+      unsafe value.withUnsafeBytes { bytes in
+        var value = unsafe MDB_val(bytes)
+        return unsafe mdb_put(raw, database.handle, &key, &value, 0)
+      }
+    }
+    try finishSet(code, key.count + value.count, database)
+  }
+
+  /// Stores a value under `key`, replacing the one that is there.
+  @_lifetime(self: copy self)
+  package mutating func set(
+    _ value: ShortBytes, forKey key: ShortBytes, in database: Database
+  ) throws(StoreError) {
+    try check(key, database, owner)
+    let code = unsafe key.withValue { key in
+      unsafe value.withValue { value in unsafe mdb_put(raw, database.handle, &key, &value, 0) }
+    }
+    try finishSet(code, key.count + value.count, database)
+  }
+
+  /// Stores a value under the UTF-8 bytes of `key`, replacing the one that is there.
+  @_lifetime(self: copy self)
+  package mutating func set(_ value: ShortBytes, forKey key: String, in database: Database) throws(StoreError) {
+    let (raw, owner) = unsafe (raw, owner)
+    let code = try key.withKey { (bytes) throws(StoreError) in
+      try check(bytes, database, owner)
+      return unsafe value.withValue { value in
+        unsafe bytes.withUnsafeBytes { bytes in
+          var mdbKey = unsafe MDB_val(bytes)
+          return unsafe mdb_put(raw, database.handle, &mdbKey, &value, 0)
+        }
+      }
+    }
+    try finishSet(code, key.utf8.count + value.count, database)
+  }
+
+  /// Removes `key` and its value.
+  ///
+  /// - Returns: Whether it was there.
+  @discardableResult
+  @_lifetime(self: copy self)
+  package mutating func removeValue(forKey key: ShortBytes, in database: Database) throws(StoreError) -> Bool {
+    try check(key, database, owner)
+    let code = unsafe key.withValue { key in unsafe mdb_del(raw, database.handle, &key, nil) }
+    return try finishRemoval(code, key.count, database)
+  }
+}
+
+extension ShortBytes {
+  @unsafe
+  @inline(__always)
+  fileprivate func withValue<R>(_ body: (inout MDB_val) -> R) -> R {
+    unsafe withUnsafeBytes { start, count in
+      var value = unsafe MDB_val(UnsafeRawBufferPointer(start: start, count: count))
+      return unsafe body(&value)
+    }
+  }
+}
+
+extension Cursor {
+  /// As ``seek(to:)-(Span<UInt8>)``.
+  @_lifetime(self: copy self)
+  package mutating func seek(to key: ShortBytes) throws(StoreError) -> Bool {
+    let bytes = key.array
+    return try seek(to: bytes.span)
+  }
+}
+
+@unsafe
+private func get(
+  _ transaction: OpaquePointer, _ owner: EnvironmentID, _ database: Database, _ key: ShortBytes
+) throws(StoreError) -> UnsafeBufferPointer<UInt8>? {
+  try check(key, database, owner)
+  var value = unsafe MDB_val()
+  let code = unsafe key.withValue { key in unsafe mdb_get(transaction, database.handle, &key, &value) }
+  if code == MDB_NOTFOUND { return nil }
+  guard code == MDB_SUCCESS else { throw .lmdb(code, "read a key of \(database.name)") }
+  return unsafe value.bytes
+}
+
+@inline(__always)
+private func check(_ key: ShortBytes, _ database: Database, _ owner: EnvironmentID) throws(StoreError) {
+  precondition(database.owner == owner, "The database belongs to another environment than the transaction.")
+  if key.count == 0 { throw StoreError(.invalidKey, "An empty key for \(database.name) cannot be stored.") }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import LMDBFile
+
+/// A folder of files that a store keeps beside its data file, and without which the data is not complete.
+enum StoreFolder: CaseIterable {
+  /// What requests in the outbox have to send.
+  case attachments
+  /// The large values of a cache.
+  case files
+
+  var name: String { "\(self)" }
+
+  /// The database whose rows name the files.
+  private var database: String { self == .attachments ? "outbox.entry" : "cache.entry" }
+
+  /// Where it is beside a data file; `nil` beside one that is not in a directory of its own.
+  func path(of file: DataFile) -> String? { file.directory.map { "\($0)/\(name)" } }
+
+  /// The folders of a store with these databases.
+  static func all(of databases: [String]) -> [StoreFolder] { allCases.filter { databases.contains($0.database) } }
+
+  /// The regular files in a folder that are complete, in order; none if it is not there.
+  static func names(in path: String) throws(Failure) -> [String] {
+    do {
+      let names = try FileManager.default.contentsOfDirectory(atPath: path)
+      return names.filter { isFile("\(path)/\($0)") && !$0.hasSuffix(".part") }.sorted()
+    } catch {
+      if !FileManager.default.fileExists(atPath: path) { return [] }
+      throw Failure(.io, "\(printable(path)) cannot be listed: \(error.localizedDescription)")
+    }
+  }
+
+  private static func isFile(_ path: String) -> Bool {
+    (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType == .typeRegular
+  }
+
+  /// Copies what is there and was not copied before. Files never change once they have their name; one that goes
+  /// meanwhile belonged to a request that is settled, or a value that is removed.
+  ///
+  /// - Returns: How many files there are in the copy.
+  func copy(of file: DataFile, to target: String, _ context: Context) throws(Failure) -> Int {
+    guard let source = path(of: file) else { return 0 }
+    let names = try Self.names(in: source)
+    if names.isEmpty { return 0 }
+    let folder = "\(target)/\(name)"
+    try Loading.makeDirectory(folder)
+    for name in names where !FileManager.default.fileExists(atPath: "\(folder)/\(name)") {
+      try Self.copy("\(source)/\(name)", to: "\(folder)/\(name)", context)
+    }
+    return try Self.names(in: folder).count
+  }
+
+  private static func copy(_ path: String, to target: String, _ context: Context) throws(Failure) {
+    let source: ByteSource
+    let size: Int
+    do throws(ReadError) {
+      source = try ByteSource(path)
+      size = try source.status().size
+    } catch {
+      if error.code == .notFound { return }
+      throw Failure(error, path)
+    }
+    let file = try NewFile(target)
+    try file.output.copy(source, 0..<size, context)
+    try file.output.close()
+    try file.appear()
+  }
+}
