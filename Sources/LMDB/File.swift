@@ -93,7 +93,7 @@ package struct File: ~Copyable, Sendable {
     while true {
       let got = unsafe pread(descriptor, &byte, 1, off_t(offset))
       if got < 0 && errno == EINTR { continue }
-      if got < 0 { throw .posix(errno, "cannot read \(path)") }
+      if got < 0 { throw .posix(errno, "read \(path)") }
       return got == 0 ? nil : byte
     }
   }

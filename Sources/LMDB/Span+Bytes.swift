@@ -32,7 +32,8 @@ extension Span<UInt8> {
 extension Array<UInt8> {
   /// Copies the bytes out of a span, so that they outlive its scope.
   public init(copying span: borrowing Span<UInt8>) {
-    self = unsafe span.withUnsafeBytes { unsafe Array($0) }
+    self = []
+    unsafe span.withUnsafeBytes { unsafe append(contentsOf: $0) }
   }
 }
 

@@ -51,15 +51,10 @@ extension UnsafeRawBufferPointer {
 extension Array<UInt8> {
   /// Copies two pieces into one array.
   package init(joining head: borrowing Span<UInt8>, _ tail: borrowing Span<UInt8>) {
-    self = unsafe head.withUnsafeBytes { first in
-      unsafe tail.withUnsafeBytes { second in
-        unsafe Array(unsafeUninitializedCapacity: first.count + second.count) { buffer, count in
-          let target = UnsafeMutableRawBufferPointer(buffer)
-          unsafe target.copyMemory(from: first)
-          unsafe UnsafeMutableRawBufferPointer(rebasing: target[first.count...]).copyMemory(from: second)
-          count = first.count + second.count
-        }
-      }
-    }
+    // Not `init(unsafeUninitializedCapacity:)`, which looks up the array's type at run time, as costly as the memory.
+    self = []
+    reserveCapacity(head.count + tail.count)
+    unsafe head.withUnsafeBytes { unsafe append(contentsOf: $0) }
+    if !tail.isEmpty { unsafe tail.withUnsafeBytes { unsafe append(contentsOf: $0) } }
   }
 }

@@ -90,7 +90,7 @@ extension DiskCacheEdit {
     _ record: DiskCacheRecord, _ key: [UInt8], from lastUse: UInt64, usedAt time: Int64,
     in transaction: inout WriteTransaction
   ) throws(StoreError) {
-    var newest = max(lastUse + 1, UInt64(clamping: time) &* 1000)
+    var newest = max(lastUse &+ 1, UInt64(clamping: time) &* 1000)
     while newest <= totals.last,
       try self.key(at: DiskCacheTables.orderKey(record.priority, newest), in: transaction.reader) != nil
     {

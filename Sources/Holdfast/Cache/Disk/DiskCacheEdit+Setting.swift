@@ -81,12 +81,14 @@ extension DiskCacheEdit {
     if new.expiresAt != 0 && new.expiresAt <= now { return .expired }
     if let limit = limits.effectiveEntryCostLimit, new.cost > limit { return .rejected }
     // Totals are kept far from overflow.
-    if Int(new.cost) > max(0, Int.max / 2 - totals.cost) { return .rejected }
+    if Int(new.cost) > max(0, Int.max / 2 - max(0, totals.cost)) { return .rejected }
     if limits.countLimit ?? 1 <= 0 || limits.costLimit ?? 1 <= 0 { return .rejected }
     guard new.priority == .pinned else { return nil }
     let others = old?.priority == .pinned ? old : nil
-    if let limit = limits.countLimit, totals.pinnedCount - (others == nil ? 0 : 1) + 1 > limit / 2 { return .rejected }
-    if let limit = limits.costLimit, totals.pinnedCost - Int(others?.cost ?? 0) + Int(new.cost) > limit / 2 {
+    if let limit = limits.countLimit, totals.pinnedCount &- (others == nil ? 0 : 1) &+ 1 > limit / 2 {
+      return .rejected
+    }
+    if let limit = limits.costLimit, totals.pinnedCost &- Int(others?.cost ?? 0) &+ Int(new.cost) > limit / 2 {
       return .rejected
     }
     return nil

@@ -50,19 +50,21 @@ struct DiskCacheTotals: Sendable, Hashable {
 
   /// A number above all that were given, in µs since 1970 where the clock allows.
   mutating func nextVersion(at now: Int64) -> UInt64 {
-    last = max(last + 1, UInt64(clamping: now) &* 1000)
+    last = max(last &+ 1, UInt64(clamping: now) &* 1000)
     return last
   }
 
   /// Counts an entry in, or out with `sign` -1.
+  ///
+  /// Sums of what was stored stay far from overflow; those of a damaged file may not, and must not end the process.
   mutating func add(_ record: DiskCacheRecord, sign: Int = 1) {
-    count += sign
-    cost += sign * Int(record.cost)
-    bytes += sign * record.length
-    if record.flags == .file { fileBytes += sign * record.length }
+    count &+= sign
+    cost &+= sign &* Int(record.cost)
+    bytes &+= sign &* record.length
+    if record.flags == .file { fileBytes &+= sign &* record.length }
     if record.priority == .pinned {
-      pinnedCount += sign
-      pinnedCost += sign * Int(record.cost)
+      pinnedCount &+= sign
+      pinnedCost &+= sign &* Int(record.cost)
     }
   }
 }

@@ -22,10 +22,10 @@ extension MemoryShard {
     at position: Int, hash: UInt64, with value: Value, times new: EntryTimes?, isChange: Bool
   ) -> Entry {
     if isChange { change(hash) }
-    let old = Entry(key: nil, value: entries[position].value, hash: 0, slot: use(position))
-    entries[position].value = value
+    var other: Value? = value
+    swap(&entries[position].value, &other)
     setTimes(new, at: position)
-    return old
+    return Entry(key: nil, value: other, hash: 0, slot: use(position))
   }
 
   /// Takes an entry out.

@@ -55,7 +55,8 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var position = Int(truncatingIfNeeded: hash & 0xFFFF_FFFF) & mask
     while true {
       let found = marks[position]
-      if found & 0xFFF0 == mark, entries[position].key == key { return position }
+      // Through a span, which compares the key in place instead of a copy.
+      if found & 0xFFF0 == mark, entries.span[position].key == key { return position }
       if found == 0 { return nil }
       position = (position &+ 1) & mask
     }
