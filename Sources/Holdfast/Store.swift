@@ -92,7 +92,8 @@ public final class Store: Sendable {
   /// `try await store.write` is the other one, which suspends instead of blocking; at the top level of `main.swift`
   /// swiftc 6.3 takes this one even there.
   ///
-  /// - Parameter body: Makes the changes to ``state`` and ``outbox``. It must not do I/O or wait for another task.
+  /// - Parameter body: Makes the changes to ``state`` and ``outbox``. It must not do I/O or wait for another task. It may
+  ///   run more than once, when the map has to grow, and only the changes of its last run count.
   /// - Returns: What `body` returns, after the commit.
   /// - Throws: What `body` throws, or a `StoreError` if the commit failed, in which case nothing of it happened.
   @discardableResult
@@ -102,9 +103,14 @@ public final class Store: Sendable {
 
   /// Runs `body` in the write transaction, on the store's writer thread, and commits its changes.
   ///
+  /// The writes of tasks that wait at the same time share one commit. A task that is cancelled before its write has its
+  /// turn throws `CancellationError`, and nothing happened; after that, cancelling does nothing. `body` may run more than
+  /// once, and only the changes of its last run count.
+  ///
   /// - Parameter body: Makes the changes; it must not do I/O or wait for another task.
   /// - Returns: What `body` returns, after the commit.
-  /// - Throws: What `body` throws, or a `StoreError` if the commit failed, in which case nothing of it happened.
+  /// - Throws: What `body` throws, or a `StoreError` if the commit failed, in which case nothing of it happened;
+  ///   `CancellationError`.
   @discardableResult
   public func write<R: Sendable>(_ body: @escaping @Sendable (inout WriteTransaction) throws -> R) async throws -> R {
     try await environment.write(body)

@@ -11,11 +11,11 @@ package enum BootSession {
     #if canImport(Darwin)
       var length = 0
       guard unsafe sysctlbyname("kern.bootsessionuuid", nil, &length, nil, 0) == 0 else {
-        throw .posix(errno, "cannot read kern.bootsessionuuid")
+        throw .posix(errno, "read kern.bootsessionuuid")
       }
       var bytes = [UInt8](repeating: 0, count: length)
       guard unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &length, nil, 0) == 0 else {
-        throw .posix(errno, "cannot read kern.bootsessionuuid")
+        throw .posix(errno, "read kern.bootsessionuuid")
       }
       return Array(bytes.prefix { $0 != 0 }.prefix(36))
     #else

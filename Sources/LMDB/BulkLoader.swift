@@ -113,7 +113,7 @@ package struct BulkLoader: ~Copyable {
     let code = unsafe mdb_env_open(raw, openPath, flags, 0o644)
     if code != MDB_SUCCESS {
       unsafe mdb_env_close(raw)
-      throw .lmdb(code, "cannot open \(path) for loading")
+      throw .lmdb(code, "open \(path) for loading")
     }
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(raw, &info)

@@ -41,7 +41,7 @@ extension Environment {
         let wanted = unsafe 2 * max(used, info.me_mapsize)
         guard let size = AddressSpace.available(wanted, atLeast: used + (1 << 16)) else { throw error }
         let code = unsafe mdb_env_set_mapsize(raw, size)
-        guard code == MDB_SUCCESS else { throw .lmdb(code, "cannot map \(path)") }
+        guard code == MDB_SUCCESS else { throw .lmdb(code, "map \(path)") }
       }
     }
   }
@@ -53,7 +53,7 @@ extension Environment {
     var pointer: OpaquePointer?
     let begun = unsafe mdb_txn_begin(raw, nil, isReadOnly ? UInt32(MDB_RDONLY) : 0, &pointer)
     guard begun == MDB_SUCCESS, let transaction = unsafe pointer else {
-      throw .lmdb(begun, "cannot open the databases of \(path)")
+      throw .lmdb(begun, "open the databases of \(path)")
     }
     var databases = Databases()
     do throws(StoreError) {
@@ -77,7 +77,7 @@ extension Environment {
     }
     // Committed even when it only read: handles opened in an aborted transaction are not valid.
     let code = unsafe mdb_txn_commit(transaction)
-    guard code == MDB_SUCCESS else { throw .lmdb(code, "cannot make the databases of \(path)") }
+    guard code == MDB_SUCCESS else { throw .lmdb(code, "make the databases of \(path)") }
     return databases
   }
 
@@ -93,7 +93,7 @@ extension Environment {
     if code == MDB_NOTFOUND {
       throw StoreError(.unknownDatabase, "There is no database \(name) in \(path); check what made the file.")
     }
-    guard code == MDB_SUCCESS else { throw .lmdb(code, "cannot open the database \(name) of \(path)") }
+    guard code == MDB_SUCCESS else { throw .lmdb(code, "open the database \(name) of \(path)") }
     return handle
   }
 

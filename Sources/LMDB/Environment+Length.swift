@@ -29,14 +29,14 @@ extension Environment {
     unsafe mdb_env_stat(raw, &statistics)
     unsafe mdb_env_get_fd(raw, &descriptor)
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw .posix(errno, "cannot examine \(path)") }
+    guard unsafe fstat(descriptor, &status) == 0 else { throw .posix(errno, "examine \(path)") }
     let pageSize = Int(statistics.ms_psize)
     let present = Int(status.st_size) / pageSize
     let missing = unsafe info.me_last_pgno + 1 - present
     guard missing > 0 else { return }
     // Zeros, where the list itself may lie, are an error where nothing at all is a bus error.
     guard ftruncate(descriptor, off_t((present + missing) * pageSize)) == 0 else {
-      throw .posix(errno, "cannot lengthen \(path)")
+      throw .posix(errno, "lengthen \(path)")
     }
     var isHealthy = false
     // As it was, so that the next one who opens it sees it as well.
@@ -58,7 +58,7 @@ extension Environment {
     // A transaction that writes may not read the list.
     var pointer: OpaquePointer?
     let begun = unsafe mdb_txn_begin(raw, nil, UInt32(MDB_RDONLY), &pointer)
-    guard begun == MDB_SUCCESS, let reader = unsafe pointer else { throw .lmdb(begun, "cannot examine \(path)") }
+    guard begun == MDB_SUCCESS, let reader = unsafe pointer else { throw .lmdb(begun, "examine \(path)") }
     defer { unsafe mdb_txn_abort(reader) }
     var count = 0
     do throws(StoreError) {

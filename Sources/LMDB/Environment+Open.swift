@@ -28,6 +28,7 @@ extension Environment {
     at path: String, databases: [String], options: Options = Options()
   ) throws(StoreError) -> Environment {
     try options.validate(databases)
+    try FileSystem.checkPath(path)
     if options.mode == .createIfMissing { try FileSystem.makeDirectory(path) }
     let directory = try File(path, .directory)
     let path = try FileSystem.canonicalPath(path)
@@ -87,7 +88,7 @@ extension Environment {
     let raw = unsafe try createHandle()
     let code = unsafe mdb_env_open(raw, workshop.path, UInt32(MDB_NOTLS), 0o600)
     unsafe mdb_env_close(raw)
-    guard code == MDB_SUCCESS else { throw .lmdb(code, "cannot make a new environment in \(path)") }
+    guard code == MDB_SUCCESS else { throw .lmdb(code, "make a new environment in \(path)") }
     try File(workshop.data, .read).synchronize()
     try FileSystem.rename(workshop.data, to: data)
     try workshop.remove()
@@ -129,7 +130,7 @@ extension Environment {
     try checkVersion(version.major, version.minor, version.patch, pageSize: sysconf(Int32(_SC_PAGESIZE)))
     var pointer: OpaquePointer?
     let code = unsafe mdb_env_create(&pointer)
-    guard code == MDB_SUCCESS, let raw = unsafe pointer else { throw .lmdb(code, "cannot make an LMDB handle") }
+    guard code == MDB_SUCCESS, let raw = unsafe pointer else { throw .lmdb(code, "make an LMDB handle") }
     return unsafe raw
   }
 
@@ -162,7 +163,7 @@ extension Environment {
     let code = unsafe mdb_env_open(raw, path, flags, 0o600)
     guard code == MDB_SUCCESS else {
       unsafe mdb_env_close(raw)
-      throw .lmdb(code, "cannot open the environment in \(path)")
+      throw .lmdb(code, "open the environment in \(path)")
     }
     var descriptor: Int32 = -1
     if unsafe mdb_env_get_fd(raw, &descriptor) == MDB_SUCCESS { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }

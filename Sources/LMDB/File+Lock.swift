@@ -28,7 +28,7 @@ extension File {
       switch errno {
       case EINTR: continue
       case EWOULDBLOCK: return false
-      default: throw .posix(errno, "cannot lock \(path)")
+      default: throw .posix(errno, "lock \(path)")
       }
     }
     return true

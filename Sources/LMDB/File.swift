@@ -47,7 +47,7 @@ package struct File: ~Copyable, Sendable {
       }
     var descriptor: Int32
     repeat { descriptor = unsafe open(path, flags | O_CLOEXEC, 0o600) } while descriptor < 0 && errno == EINTR
-    guard descriptor >= 0 else { throw .posix(errno, "cannot open \(path)") }
+    guard descriptor >= 0 else { throw .posix(errno, "open \(path)") }
     self.descriptor = descriptor
     self.path = path
   }
@@ -65,7 +65,7 @@ package struct File: ~Copyable, Sendable {
 
   private borrowing func status() throws(StoreError) -> stat {
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw .posix(errno, "cannot examine \(path)") }
+    guard unsafe fstat(descriptor, &status) == 0 else { throw .posix(errno, "examine \(path)") }
     return status
   }
 
@@ -80,11 +80,22 @@ package struct File: ~Copyable, Sendable {
         unsafe pread(fd, buffer.baseAddress?.advanced(by: start), count - start, off_t(offset + start))
       }
       if got < 0 && errno == EINTR { continue }
-      if got < 0 { throw .posix(errno, "cannot read \(path)") }
+      if got < 0 { throw .posix(errno, "read \(path)") }
       if got == 0 { break }
       filled += got
     }
     return Array(bytes[..<filled])
+  }
+
+  /// One byte, without an array for it; `nil` beyond the end.
+  package borrowing func byte(at offset: Int) throws(StoreError) -> UInt8? {
+    var byte: UInt8 = 0
+    while true {
+      let got = unsafe pread(descriptor, &byte, 1, off_t(offset))
+      if got < 0 && errno == EINTR { continue }
+      if got < 0 { throw .posix(errno, "cannot read \(path)") }
+      return got == 0 ? nil : byte
+    }
   }
 
   /// Writes all bytes at the current position.
@@ -97,14 +108,14 @@ package struct File: ~Copyable, Sendable {
         unsafe systemWrite(fd, buffer.baseAddress?.advanced(by: start), buffer.count - start)
       }
       if put < 0 && errno == EINTR { continue }
-      if put < 0 { throw .posix(errno, "cannot write \(path)") }
+      if put < 0 { throw .posix(errno, "write \(path)") }
       written += put
     }
   }
 
   /// Writes all bytes at a place of their own.
   package borrowing func write(_ bytes: borrowing Span<UInt8>, at offset: Int) throws(StoreError) {
-    guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw .posix(errno, "cannot write \(path)") }
+    guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw .posix(errno, "write \(path)") }
     try write(bytes)
   }
 
@@ -114,7 +125,7 @@ package struct File: ~Copyable, Sendable {
       // Plain fsync leaves the data in the drive's cache there.
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
     #endif
-    guard fsync(descriptor) == 0 else { throw .posix(errno, "cannot flush \(path)") }
+    guard fsync(descriptor) == 0 else { throw .posix(errno, "flush \(path)") }
   }
 
   /// Has the file system set aside room for the first `count` bytes, whose size and content stay as they are.
@@ -126,7 +137,7 @@ package struct File: ~Copyable, Sendable {
       while fallocate(descriptor, keepSize, 0, off_t(count)) != 0 {
         switch errno {
         case EINTR: continue
-        case ENOSPC, EDQUOT, EFBIG: throw .posix(errno, "cannot reserve \(count) bytes for \(path)")
+        case ENOSPC, EDQUOT, EFBIG: throw .posix(errno, "reserve \(count) bytes for \(path)")
         default: return
         }
       }

@@ -32,14 +32,32 @@ package enum FileSystem {
     return unsafe stat(path, &status) == 0 ? File.Identity(status) : nil
   }
 
+  /// Refuses a path that would name something else than its writer has meant.
+  static func checkPath(_ path: String) throws(StoreError) {
+    if path.isEmpty { throw StoreError(.invalidOption, "The path is empty; name a directory.") }
+    if path.utf8.contains(0) {
+      throw StoreError(
+        .invalidOption,
+        "The path \(path.debugDescription) has a NUL in it, where the system would cut it off; remove it."
+      )
+    }
+    if path == "~" || path.hasPrefix("~/") {
+      throw StoreError(
+        .invalidOption,
+        "The path \(path) begins with a ~, which only a shell replaces; write the path of the home directory, or ./~ for "
+          + "a directory of that name.")
+    }
+  }
+
   /// Makes a directory that only its owner may use; an existing one is left alone.
   package static func makeDirectory(_ path: String) throws(StoreError) {
+    try checkPath(path)
     if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
     if errno == ENOENT {
       throw StoreError(
-        .notFound, "cannot make the directory \(path): its parent does not exist; make that first.", underlying: ENOENT)
+        .notFound, "Cannot make the directory \(path): its parent does not exist; make that first.", underlying: ENOENT)
     }
-    throw .posix(errno, "cannot make the directory \(path)")
+    throw .posix(errno, "make the directory \(path)")
   }
 
   /// Renames a file, replacing what has the new name.
@@ -51,22 +69,22 @@ package enum FileSystem {
     #elseif canImport(Musl)
       let code = unsafe Musl.rename(path, newPath)
     #endif
-    if code != 0 { throw .posix(errno, "cannot rename \(path) to \(newPath)") }
+    if code != 0 { throw .posix(errno, "rename \(path) to \(newPath)") }
   }
 
   /// Removes a file; one that is already gone is no error.
   package static func removeFile(_ path: String) throws(StoreError) {
-    if unsafe unlink(path) != 0 && errno != ENOENT { throw .posix(errno, "cannot remove \(path)") }
+    if unsafe unlink(path) != 0 && errno != ENOENT { throw .posix(errno, "remove \(path)") }
   }
 
   /// Removes an empty directory.
   package static func removeDirectory(_ path: String) throws(StoreError) {
-    if unsafe rmdir(path) != 0 && errno != ENOENT { throw .posix(errno, "cannot remove the directory \(path)") }
+    if unsafe rmdir(path) != 0 && errno != ENOENT { throw .posix(errno, "remove the directory \(path)") }
   }
 
   /// The absolute path without symbolic links.
   package static func canonicalPath(_ path: String) throws(StoreError) -> String {
-    guard let resolved = unsafe realpath(path, nil) else { throw .posix(errno, "cannot resolve \(path)") }
+    guard let resolved = unsafe realpath(path, nil) else { throw .posix(errno, "resolve \(path)") }
     defer { unsafe free(resolved) }
     return unsafe String(cString: resolved)
   }
@@ -92,7 +110,7 @@ package enum FileSystem {
 
   /// The names in a directory, without `.` and `..`, in no order.
   package static func names(in path: String) throws(StoreError) -> [String] {
-    guard let directory = unsafe opendir(path) else { throw .posix(errno, "cannot list \(path)") }
+    guard let directory = unsafe opendir(path) else { throw .posix(errno, "list \(path)") }
     defer { unsafe closedir(directory) }
     var names: [String] = []
     while let entry = unsafe readdir(directory) {

@@ -14,9 +14,14 @@ extension Array<UInt8> {
   package mutating func append<T: FixedWidthInteger & BitwiseCopyable>(littleEndian number: T) {
     unsafe Swift.withUnsafeBytes(of: number.littleEndian) { unsafe append(contentsOf: $0) }
   }
-}
 
-extension Array<UInt8> {
+  /// Puts a number in place of what is at an offset, its lowest byte first; it must fit there.
+  @inlinable
+  package mutating func store<T: FixedWidthInteger & BitwiseCopyable>(littleEndian number: T, at offset: Int) {
+    precondition(offset >= 0 && offset <= count - MemoryLayout<T>.size, "A number lies inside of the bytes.")
+    unsafe withUnsafeMutableBytes { unsafe $0.storeBytes(of: number.littleEndian, toByteOffset: offset, as: T.self) }
+  }
+
   /// Appends the UTF-8 bytes of a text.
   package mutating func append(utf8 text: String) {
     text.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) } }

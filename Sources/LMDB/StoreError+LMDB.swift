@@ -15,7 +15,7 @@ extension StoreError {
   ///
   /// - Parameters:
   ///   - code: What the function returned.
-  ///   - operation: What was being done, such as `open /var/app`; starts the sentence.
+  ///   - operation: What was being done, such as `open /var/app`.
   /// - Returns: The error, its message a sentence.
   static func lmdb(_ code: Int32, _ operation: String) -> StoreError {
     guard code < 0 else { return posix(code, operation) }
@@ -52,19 +52,19 @@ extension StoreError {
       default:
         (.io, "LMDB answered with a code that this library does not know")
       }
-    return StoreError(kind, "\(operation): \(text).", underlying: code)
+    return StoreError(kind, "Cannot \(operation): \(text).", underlying: code)
   }
 
   /// Translates an `errno`.
   ///
   /// - Parameters:
   ///   - code: The `errno`.
-  ///   - operation: What was being done; starts the sentence.
+  ///   - operation: What was being done, such as `open /var/app`.
   /// - Returns: The error, its message a sentence.
   package static func posix(_ code: Int32, _ operation: String) -> StoreError {
     let (kind, text): (Code, String) =
       switch code {
-      case ENOENT: (.notFound, "there is no such file or directory")
+      case ENOENT: (.notFound, "there is no such file or directory; check the path")
       case ENOTDIR: (.notADirectory, "a part of the path is not a directory; name a directory")
       case EACCES, EPERM: (.accessDenied, "this process may not use it; check owner and permissions")
       case EROFS: (.accessDenied, "the file system is read-only; choose another directory or open it for reading")
@@ -74,7 +74,7 @@ extension StoreError {
         (.busy, "it is held elsewhere (processes that share a file must share a PID namespace); try again later")
       default: (.io, errorText(code))
       }
-    return StoreError(kind, "\(operation): \(text).", underlying: code)
+    return StoreError(kind, "Cannot \(operation): \(text).", underlying: code)
   }
 
   private static func errorText(_ code: Int32) -> String {

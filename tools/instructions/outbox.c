@@ -38,11 +38,16 @@ static void note(void) {
   put(journal, key, 8, value, sizeof value);
 }
 
-// As random as a hash, and the same each time.
-static void lane_key(unsigned char key[24], uint64_t id) {
-  number(key, id * 0x9E3779B97F4A7C15u);
-  number(key + 8, id);
-  number(key + 16, id);
+// "post:" and the number in decimal, 0xFF, and the number.
+static size_t lane_key(unsigned char key[32], uint64_t id) {
+  unsigned char digits[20];
+  size_t count = 0, length = 5;
+  memcpy(key, "post:", 5);
+  for (uint64_t rest = id; rest || !count; rest /= 10) digits[count++] = (unsigned char)('0' + rest % 10);
+  while (count) key[length++] = digits[--count];
+  key[length++] = 0xFF;
+  number(key + length, id);
+  return length + 8;
 }
 
 static void due_key(unsigned char key[25], uint64_t id) {
@@ -51,14 +56,14 @@ static void due_key(unsigned char key[25], uint64_t id) {
 }
 
 static void add(uint64_t id) {
-  unsigned char key[8], lane[24], time[25], value[rows_of_an_entry] = {1};
+  unsigned char key[8], lane[32], time[25], value[rows_of_an_entry] = {1};
   number(key, id);
-  lane_key(lane, id);
+  size_t length = lane_key(lane, id);
   due_key(time, id);
   put(meta, "sequence", 8, key, 8);
   put(entries, key, 8, value, sizeof value);
   put(states, key, 8, value, rows_of_a_state);
-  put(lanes, lane, 24, "", 0);
+  put(lanes, lane, length, "", 0);
   put(due, time, 25, "", 0);
   note();
 }
@@ -78,14 +83,14 @@ static void take(uint64_t id) {
 }
 
 static void settle(uint64_t id) {
-  unsigned char key[8], lane[24], run[16] = {0};
+  unsigned char key[8], lane[32], run[16] = {0};
   number(key, id);
   number(run + 8, id);
-  lane_key(lane, id);
+  size_t length = lane_key(lane, id);
   del(running, run, 16);
   del(entries, key, 8);
   del(states, key, 8);
-  del(lanes, lane, 24);
+  del(lanes, lane, length);
   note();
 }
 

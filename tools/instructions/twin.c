@@ -42,6 +42,41 @@ static void put_thousand(uint64_t first) {
   must(mdb_txn_commit(txn));
 }
 
+// A disk cache of 1,000 values of one size, in the least that it can be: hits that are copied out, or sets, a commit each.
+static long disk_cache(const char *mode, long operations) {
+  size_t width = strstr(mode, "4k") ? 4096 : 20000;
+  int sets = !strncmp(mode, "set", 3);
+  unsigned char *bytes = malloc(width);
+  memset(bytes, 7, width);
+  long sum = 0;
+  MDB_txn *txn;
+  for (long n = -1000; n < (sets ? operations : 0); n++) {
+    char text[64];
+    MDB_val key = {0, text}, data = {width, bytes};
+    key.mv_size = sprintf(text, "thumbnail:%ld", 10000000 + (n < 0 ? n + 1000 : n * 7 % 1000) * 7919 % 1000003);
+    must(mdb_txn_begin(env, NULL, 0, &txn));
+    must(mdb_put(txn, a, &key, &data, 0));
+    must(mdb_txn_commit(txn));
+  }
+  char keys[1000][32];
+  for (long n = 0; n < 1000; n++) sprintf(keys[n], "thumbnail:%ld", 10000000 + n * 7919 % 1000003);
+  must(mdb_txn_begin(env, NULL, MDB_RDONLY, &txn));
+  for (long n = 0; n < (sets ? 0 : operations); n++) {
+    char *text = keys[n * 7 % 1000];
+    MDB_val key = {strlen(text), text}, data;
+    mdb_txn_reset(txn);
+    must(mdb_txn_renew(txn));
+    must(mdb_get(txn, a, &key, &data));
+    unsigned char *copy = malloc(data.mv_size);
+    memcpy(copy, data.mv_data, data.mv_size);
+    sum += copy[data.mv_size - 1];
+    free(copy);
+  }
+  mdb_txn_abort(txn);
+  free(bytes);
+  return sum;
+}
+
 int main(int argc, char **argv) {
   const char *mode = argv[1];
   long operations = atol(argv[2]);
@@ -64,6 +99,11 @@ int main(int argc, char **argv) {
   must(mdb_txn_begin(env, NULL, 0, &txn));
   must(mdb_dbi_open(txn, "a", MDB_CREATE, &a));
   must(mdb_txn_commit(txn));
+  if (strchr(mode, 'k') && strchr("hs", *mode)) {
+    printf("%ld\n", disk_cache(mode, operations));
+    mdb_env_close(env);
+    return 0;
+  }
   for (int part = 0; part < 10; part++) put_thousand(part * 1000);
   must(mdb_txn_begin(env, NULL, MDB_RDONLY, &txn));
   unsigned char bytes[8];

@@ -126,7 +126,7 @@ extension Cache {
   }
 
   /// What was loaded for this key from now on is not what it should be.
-  private func invalidateFlight(_ key: String) {
+  func invalidateFlight(_ key: String) {
     flights.update { $0.removeValue(forKey: CacheKey(key)) }?.invalidate()
   }
 

@@ -23,6 +23,8 @@ import Synchronization
 /// Thread-safe. Reads are synchronous, also in tasks: they wait for no writer.
 public final class Cache<Value: Sendable>: Sendable {
   /// The decoded values; for its limits, trims and figures. What it is given by others than this cache, nobody sees.
+  /// What the disk half evicts or loses otherwise is not taken out of here at once: it is never given out again, and goes
+  /// when it is asked for or when this half needs the room.
   public let memoryCache: MemoryCache<CacheKey, CachedObject<Value>>
   /// The bytes; for its limits, trims, figures and events. It may be changed directly.
   public let diskCache: DiskCache
@@ -32,6 +34,10 @@ public final class Cache<Value: Sendable>: Sendable {
   let flights = Monitor<[CacheKey: CacheFlight<Value>]>([:])
 
   /// Puts a memory cache before a disk cache.
+  ///
+  /// A value that the codec cannot decode is taken for damaged: it counts as missing, and the next write removes it. So
+  /// change the version of the codec's ``CacheCodec/id`` together with the type, as ``JSONCodec/init(version:)`` allows:
+  /// what the older version stored then is only missing, and stays for those who can read it until it is replaced.
   ///
   /// - Parameters:
   ///   - diskCache: An open disk cache.

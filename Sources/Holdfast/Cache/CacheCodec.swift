@@ -81,6 +81,32 @@ public struct StringCodec: CacheCodec {
   }
 }
 
+/// A whole number, as eight bytes; what ``DiskCache/increment(forKey:by:options:)`` adds to.
+public struct IntegerCodec: CacheCodec {
+  /// The form of numbers.
+  public let id = CacheCodecID(3)
+
+  /// Makes the codec.
+  public init() {}
+
+  /// The eight bytes, least significant first.
+  public func encode(_ value: Int64) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.append(value)
+    return writer.bytes
+  }
+
+  /// The number.
+  ///
+  /// - Throws: `StoreError` with `corruptRecord` if there are not eight bytes.
+  public func decode(_ bytes: [UInt8]) throws -> Int64 {
+    guard bytes.count == 8, let number = bytes.span.littleEndian(Int64.self, at: 0) else {
+      throw StoreError(.corruptRecord, "A cached number has \(bytes.count) bytes instead of 8; set it anew.")
+    }
+    return number
+  }
+}
+
 /// Foundation's `Data`, stored as plain bytes: what ``BytesCodec`` stores, it reads, and the other way round.
 public struct DataCodec: CacheCodec {
   /// The form of plain bytes.

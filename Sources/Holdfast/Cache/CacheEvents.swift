@@ -30,15 +30,21 @@ final class CacheEvents: Sendable {
     return stream
   }
 
-  func send(_ events: [CacheEvent]) {
-    if events.isEmpty { return }
+  /// - Returns: How many events pushed out an older one that was not yet read.
+  @discardableResult
+  func send(_ events: [CacheEvent]) -> Int {
+    if events.isEmpty { return 0 }
     let listeners = state.update { state in
       if state.lastID == 0 { state.early = Array((state.early + events).suffix(16)) }
       return Array(state.listeners.values)
     }
+    var dropped = 0
     for listener in listeners {
-      for event in events { listener.yield(event) }
+      for event in events {
+        if case .dropped = listener.yield(event) { dropped += 1 }
+      }
     }
+    return dropped
   }
 
   private func remove(_ id: Int) {

@@ -4,6 +4,13 @@ import LMDB
 struct ByteWriter {
   private(set) var bytes: [UInt8] = []
 
+  /// Begins with `count` zeros, which ``put(_:at:)`` replaces: numbers of a fixed place cost less that way. There is room
+  /// for `more` bytes after them.
+  init(zeros count: Int, more: Int = 0) {
+    bytes.reserveCapacity(count + more)
+    bytes.append(contentsOf: repeatElement(0, count: count))
+  }
+
   var count: Int { bytes.count }
 
   /// - Parameter capacity: How many bytes there will be, if that is known.
@@ -20,10 +27,8 @@ struct ByteWriter {
   mutating func append(text: String) { bytes.append(utf8: text) }
 
   /// Replaces the number at an offset, once it is known.
-  mutating func put<T: FixedWidthInteger>(_ value: T, at offset: Int) {
-    for index in 0..<T.bitWidth / 8 {
-      bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index))
-    }
+  mutating func put<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, at offset: Int) {
+    bytes.store(littleEndian: value, at: offset)
   }
 }
 

@@ -15,6 +15,8 @@ import LMDB
 enum FieldTable {
   /// How deep arrays and maps may nest; bounds the stack when a hostile record is read.
   static let depthLimit = 64
+  /// The most fields of a record or a map.
+  static let countLimit = Int(UInt16.max)
 
   enum Tag: UInt8 {
     case null, bool, int, double, string, bytes, date, array, map
@@ -23,8 +25,8 @@ enum FieldTable {
   // MARK: Writing
 
   static func append(_ fields: FieldMap, to writer: inout ByteWriter, depth: Int = 0) throws(StoreError) {
-    guard fields.count <= UInt16.max else {
-      throw StoreError(.invalidValue, "A record of \(fields.count) fields is too large; use at most \(UInt16.max).")
+    guard fields.count <= countLimit else {
+      throw StoreError(.invalidValue, "A record of \(fields.count) fields is too large; use at most \(countLimit).")
     }
     if let long = fields.first(where: { $0.name.utf8.count > UInt16.max }) {
       throw StoreError(

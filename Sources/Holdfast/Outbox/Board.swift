@@ -12,6 +12,8 @@ final class Board: Sendable {
   let wakeUp = WakeUp()
   /// Tells this process what happens.
   let hub = EventHub()
+  /// Whether the folder of the attachments is there for good.
+  let hasFolder = Monitor(false)
 
   private init() {}
 

@@ -1,4 +1,6 @@
 /// What happens when a request is added while another one of the same ``OutboxRequest/key`` is in the outbox.
+///
+/// All but ``append`` ask for a key.
 public enum ConflictPolicy: UInt8, Sendable, Hashable {
   /// Both are sent, in order.
   case append = 1

@@ -9,11 +9,11 @@ struct DrainTurn: Sendable {
   struct Finished: Sendable {
     let claim: Outbox.Claim
     let result: Outbox.Result
-    /// How often its hook has thrown.
-    var hookFailures = 0
+    /// How often it could not be settled.
+    var failures = 0
   }
 
-  private static let hookLimit = 3
+  private static let failureLimit = 3
   /// Once in how many turns the journal is trimmed.
   private static let trimmingPeriod = 64
 
@@ -36,7 +36,7 @@ struct DrainTurn: Sendable {
 
   // What comes out.
   private(set) var claims: [Outbox.Claim] = []
-  /// What could not be settled because its hook threw, to be tried again.
+  /// What could not be settled because its hook threw or what it leaves cannot be stored, to be tried again.
   private(set) var unsettled: [Finished] = []
   /// What is in flight and was taken back by the app.
   private(set) var cancelRequests: [EntryID] = []
@@ -79,7 +79,7 @@ struct DrainTurn: Sendable {
     let toSettle = unsettled + arrived
     unsettled = []
     for item in toSettle {
-      if let outcome = item.result.outcome, item.hookFailures == 0 {
+      if let outcome = item.result.outcome, item.failures == 0 {
         network.heard(outcome, at: time, options.schedule, using: &random)
       }
     }
@@ -115,7 +115,7 @@ struct DrainTurn: Sendable {
       hostLimit: options.hostConcurrency, queueLimits: options.queueConcurrency)
   }
 
-  /// Settles all of them together. If a hook throws, that is taken back, and each of the others is settled on its own.
+  /// Settles all of them together. If one cannot be, that is taken back, and each of the others is settled on its own.
   private mutating func settle(
     _ items: [Finished], at clock: OutboxClock, in transaction: inout WriteTransaction
   ) throws {
@@ -125,41 +125,42 @@ struct DrainTurn: Sendable {
       do {
         // A nested transaction copies each page that it changes: one for all costs a third of one for each.
         try transaction.nested { nested in
-          for item in items {
-            try outbox.settle(item.claim, item.result, rules, hooks, at: clock, in: &nested)
+          while place < items.count {
+            try settle(items[place], at: clock, in: &nested)
             place += 1
           }
         }
         return
       } catch {
-        try handle(error, of: items[place], at: clock, in: &transaction)
+        try handle(error, of: place < items.count ? items[place] : nil, at: clock, in: &transaction)
         failed = place
       }
     }
     for (place, item) in items.enumerated() where place != failed {
       do {
         // A hook that throws takes back its own changes, not those of the others.
-        try transaction.nested { nested in
-          try outbox.settle(item.claim, item.result, rules, hooks, at: clock, in: &nested)
-        }
+        try transaction.nested { nested in try settle(item, at: clock, in: &nested) }
       } catch {
         try handle(error, of: item, at: clock, in: &transaction)
       }
     }
   }
 
-  /// What becomes of an entry whose hook has thrown.
+  private func settle(_ item: Finished, at clock: OutboxClock, in transaction: inout WriteTransaction) throws {
+    try outbox.settle(item.claim, item.result, rules, hooks, at: clock, in: &transaction)
+  }
+
+  /// What becomes of an entry that could not be settled.
   private mutating func handle(
-    _ error: any Error, of item: Finished, at clock: OutboxClock, in transaction: inout WriteTransaction
+    _ error: any Error, of item: Finished?, at clock: OutboxClock, in transaction: inout WriteTransaction
   ) throws {
-    // The hook is not to blame for a full disk, and nothing else of this turn would be kept either.
-    if transaction.isDoomed { throw error }
-    var item = item
-    item.hookFailures += 1
-    if item.hookFailures < Self.hookLimit {
+    // The entry is not to blame for a full disk, and nothing else of this turn would be kept either.
+    guard !transaction.isDoomed, var item else { throw OutboxHooks.cause(of: error) }
+    item.failures += 1
+    if item.failures < Self.failureLimit {
       unsettled.append(item)
     } else {
-      try outbox.hold(item.claim, hookFailure: "its hook failed: \(error)", at: clock, in: &transaction)
+      try outbox.hold(item.claim, unsettled: OutboxHooks.reason(for: error), at: clock, in: &transaction)
     }
   }
 }

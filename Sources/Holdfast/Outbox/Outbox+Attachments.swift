@@ -12,7 +12,8 @@ extension Outbox {
   /// - Returns: What goes into ``OutboxRequest/attachments``.
   /// - Throws: `diskFull`, `accessDenied` or `io` if the file cannot be written.
   public func stage(_ bytes: [UInt8], name: String, mediaType: String) throws(StoreError) -> StagedAttachment {
-    try folder.stage(name: name, mediaType: mediaType) { file throws(StoreError) in
+    try prepareFolder()
+    return try folder.stage(name: name, mediaType: mediaType) { file throws(StoreError) in
       try file.write(bytes.span)
       return bytes.count
     }
@@ -34,6 +35,7 @@ extension Outbox {
     fileAt path: String, name: String, mediaType: String
   ) throws(StoreError) -> StagedAttachment {
     let original = try File(path, .read)
+    try prepareFolder()
     return try folder.stage(name: name, mediaType: mediaType) { file throws(StoreError) in
       var size = 0
       while true {
@@ -43,5 +45,13 @@ extension Outbox {
         size += piece.count
       }
     }
+  }
+
+  /// Makes the folder and flushes its name, once in each process: without its name, a power cut loses what is in it.
+  private func prepareFolder() throws(StoreError) {
+    if board.hasFolder.update({ $0 }) { return }
+    try FileSystem.makeDirectory(folder.path)
+    try File(environment.path, .directory).synchronize()
+    board.hasFolder.update { $0 = true }
   }
 }

@@ -103,14 +103,21 @@ extension Outbox {
   /// Sends a dead letter again: it goes to the end of its lane under a new number, with all its attempts before it and
   /// its old idempotency key.
   ///
+  /// Its optimistic changes ended when it died, and the hook may have told the user so. They come back only if they are
+  /// given again.
+  ///
   /// - Parameters:
   ///   - id: The number under which it died.
+  ///   - optimistic: What the user is to see until it is settled, as in ``OutboxRequest/optimistic``.
+  ///   - optimisticPolicy: What becomes of that when it is delivered.
   ///   - transaction: A write transaction of this store.
   /// - Returns: Its new number.
-  /// - Throws: `notFound` if there is no such dead letter; `corruptRecord` if it cannot be read; `outboxFull`.
+  /// - Throws: `notFound` if there is no such dead letter; `corruptRecord` if it cannot be read; `outboxFull`; as
+  ///   ``enqueue(_:in:)`` for the optimistic changes.
   @discardableResult
   public func requeue(
-    _ id: EntryID, in transaction: inout WriteTransaction
+    _ id: EntryID, optimistic: [StateKey: FieldChanges] = [:], optimisticPolicy: OptimisticPolicy = .fold,
+    in transaction: inout WriteTransaction
   ) throws(StoreError) -> EntryID {
     let letter = try deadEntry(id, in: transaction.reader)
     try environment.checkHeadroom(in: transaction, or: .outboxFull)
@@ -126,6 +133,7 @@ extension Outbox {
       try transaction.set(entry.id.key.array, forKey: attachment.id.bytes, in: attachments)
     }
     try transaction.remove(id.key, in: dead)
+    try layers.add(optimistic, for: entry.id.rawValue, optimisticPolicy, in: &transaction)
     try note(
       .requeued, entry.id, attempt: state.attempts, reason: "was \(id)", .requeued(entry.id), at: clock,
       in: &transaction)

@@ -9,7 +9,8 @@ extension Outbox {
   ///   - request: What to deliver.
   ///   - transaction: A write transaction of this store.
   /// - Returns: The number of the entry; with ``ConflictPolicy/keep``, that of the one which was there.
-  /// - Throws: `invalidValue` for an empty kind or too large a payload; `outboxFull` if the file has come so near to its
+  /// - Throws: `invalidValue` for an empty kind, too large a payload, a ``ConflictPolicy`` without a key, or optimistic
+  ///   changes that have no room in their record; `outboxFull` if the file has come so near to its
   ///   limit that what is there could not be settled any more.
   @discardableResult
   public func enqueue(
@@ -105,6 +106,12 @@ extension Outbox {
         A payload of \(request.payload.count) bytes is over the limit of \(OutboxRequest.payloadLimit); stage large \
         parts as attachments.
         """)
+    }
+    if request.conflict != .append && request.key == nil {
+      throw StoreError(
+        .invalidValue,
+        "A request can keep or replace only others of its key, and has none; set its `key`, or leave `conflict` at "
+          + "`append`.")
     }
     if let limit = request.maxAttempts, limit < 1 {
       throw StoreError(.invalidValue, "A request that may be attempted \(limit) times is never sent; use 1 or more.")

@@ -37,15 +37,16 @@ extension Outbox {
     do {
       try transaction.nested { nested in
         try end(entry, state, as: .expired, at: clock, in: &nested)
-        try hooks.onRollback(entry, "it was not delivered within its maximal age", &nested)
+        try hooks.rollback(entry, "it was not delivered within its maximal age", in: &nested)
       }
     } catch {
-      if transaction.isDoomed { throw error }
+      if transaction.isDoomed { throw OutboxHooks.cause(of: error) }
       var state = state
       if state.phase == .held { try transaction.remove(runKey(state.epoch, id), in: running) }
       state.expiresAt = 0
       try transaction.remove(key, in: expiries)
-      try setAside(id, &state, "its hook failed: \(error)", .unfit, epoch: epoch, at: clock, in: &transaction)
+      let reason = OutboxHooks.reason(for: error)
+      try setAside(id, &state, reason, .unfit, epoch: epoch, at: clock, in: &transaction)
     }
     return true
   }

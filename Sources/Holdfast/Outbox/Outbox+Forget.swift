@@ -18,8 +18,8 @@ extension Outbox {
       for key in try rows(of: index, naming: id, in: transaction.reader) {
         try transaction.remove(key, in: index)
         guard index.name == lanes.name,
-          let next = try transaction.reader.keys(of: .prefix(Array(key.prefix(16))), in: lanes, limit: 1).first,
-          let nextID = EntryID(indexKey: Array(next[8...])),
+          let next = try transaction.reader.keys(of: .prefix(Array(key.dropLast(8))), in: lanes, limit: 1).first,
+          let nextID = EntryID(indexKey: next),
           let lane = try readableEntry(nextID, in: transaction.reader)?.lane
         else { continue }
         try promoteHead(ofLane: lane, at: clock, in: &transaction)
@@ -36,9 +36,8 @@ extension Outbox {
     var found: [[UInt8]] = []
     var cursor = try transaction.cursor(in: index)
     while try cursor.next() {
-      if cursor.key.count == 24, try EntryID(key: cursor.key, at: 16, of: index) == id {
-        found.append([UInt8](copying: cursor.key))
-      }
+      let key = [UInt8](copying: cursor.key)
+      if EntryID(indexKey: key) == id { found.append(key) }
     }
     return found
   }

@@ -3,7 +3,7 @@ import LMDB
 extension Outbox {
   private static let layoutName = "layout"
   /// The version of the layout of the outbox's databases. 1 had no number, and one queue of what is due; 2 had
-  /// field tables for entries, which this version reads and does not write.
+  /// hashes for the names of lanes, and field tables for entries, which this version reads and does not write.
   private static let layout: UInt64 = 3
 
   /// Brings the outbox of an older version up to date, and refuses that of a newer one.
@@ -39,7 +39,8 @@ extension Outbox {
   }
 
   /// From layout 1: the rows of what is due get the route and the priority of their entries. Old times are those of
-  /// the wall clock, at which the outbox's own clock begins.
+  /// the wall clock, at which the outbox's own clock begins. From both: the rows of lanes are made anew; an entry that
+  /// cannot be read has none any more, and keeps back what is behind it no longer.
   func migrate(in transaction: inout WriteTransaction) throws(StoreError) {
     // Another process may have been here first.
     guard try meta.value(Self.layoutName, in: transaction.reader) < Self.layout else { return }
@@ -51,6 +52,11 @@ extension Outbox {
         state.phase == .waiting
       else { continue }
       try transaction.insert(DueKey(state, id).bytes, in: due)
+    }
+    try transaction.removeEverything(in: lanes)
+    for key in try transaction.reader.keys(of: .all, in: entries, limit: .max) {
+      guard let id = OutboxRow.id(key), let entry = try readableEntry(id, in: transaction.reader) else { continue }
+      try transaction.insert(laneKey(entry.lane, id), in: lanes)
     }
     try meta.set(Self.layoutName, to: Self.layout, in: &transaction)
   }

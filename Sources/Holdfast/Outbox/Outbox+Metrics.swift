@@ -5,8 +5,11 @@ extension Outbox {
   public struct Metrics: Sendable, Hashable {
     /// Entries that are not settled.
     public var pending = 0
-    /// Entries that wait for nothing but their time, their gate and their turn: heads of lanes that are not paused.
+    /// Entries that wait for nothing but their time, their gate and their turn: heads of lanes that are not paused
+    /// themselves. Those of a queue, a host or credentials that are paused are among them.
     public var offered = 0
+    /// Scopes that are paused; ``Outbox/pausedScopes()`` names them.
+    public var pauses = 0
     /// Attempts that are being made, or were when the last drain ended.
     public var inFlight = 0
     /// Entries that are set aside.
@@ -34,7 +37,8 @@ extension Outbox {
     try environment.read { transaction in
       var metrics = Metrics(
         pending: try transaction.count(of: states), offered: try transaction.count(of: due),
-        dead: try transaction.count(of: dead), attachments: try transaction.count(of: attachments),
+        pauses: try transaction.count(of: pauses), dead: try transaction.count(of: dead),
+        attachments: try transaction.count(of: attachments),
         closedGates: try transaction.count(of: gates), journalRecords: try transaction.count(of: journal.rows))
       var cursor = try transaction.cursor(in: running)
       while try cursor.next() {

@@ -32,10 +32,10 @@ extension Outbox {
     switch decide(result, &state, rules, entry, at: clock) {
     case .finish:
       try end(entry, state, as: .delivered, at: clock, in: &transaction)
-      if case .delivered(let reply) = result.outcome { try hooks.onCommit(entry, reply, &transaction) }
+      if case .delivered(let reply) = result.outcome { try hooks.commit(entry, reply, in: &transaction) }
     case .bury(let reason):
       try end(entry, state, as: .dead(reason: reason), at: clock, in: &transaction)
-      try hooks.onRollback(entry, reason, &transaction)
+      try hooks.rollback(entry, reason, in: &transaction)
     case .cancel:
       try end(entry, state, as: .cancelled, at: clock, in: &transaction)
     case .retry(let date):
@@ -75,9 +75,9 @@ extension Outbox {
     }
   }
 
-  /// Holds a claimed entry whose hook keeps failing.
+  /// Holds a claimed entry whose outcome cannot be written.
   func hold(
-    _ claim: Claim, hookFailure reason: String, at clock: OutboxClock, in transaction: inout WriteTransaction
+    _ claim: Claim, unsettled reason: String, at clock: OutboxClock, in transaction: inout WriteTransaction
   ) throws(StoreError) {
     guard var state = try claimedState(claim, in: transaction.reader) else { return }
     state.hold(inDoubt: reason, at: clock.time)

@@ -29,7 +29,7 @@ public struct Outbox: Sendable {
   let states: Database
   /// ``DueKey`` → nothing. Only heads of lanes that wait are here, so that a blocked entry costs nothing.
   let due: Database
-  /// Hash of the lane, entry number → nothing. The first of a lane is its head.
+  /// Name of the lane, entry number → nothing. The first of a lane is its head.
   let lanes: Database
   /// Hash of queue and key, entry number → nothing.
   let keys: Database

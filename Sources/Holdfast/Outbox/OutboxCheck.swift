@@ -100,16 +100,16 @@ struct OutboxCheck {
   // MARK: Each index row has its entry
 
   private mutating func checkIndexes(in transaction: borrowing ReadTransaction) throws(StoreError) {
-    try checkIndex(outbox.lanes, idAt: 16, in: transaction) { outbox, entry, _ in
+    try checkIndex(outbox.lanes, in: transaction) { outbox, entry, _ in
       outbox.laneKey(entry.lane, entry.id)
     }
-    try checkIndex(outbox.keys, idAt: 16, in: transaction) { outbox, entry, _ in
+    try checkIndex(outbox.keys, in: transaction) { outbox, entry, _ in
       entry.key.map { outbox.keyKey(entry.queue, $0, entry.id) }
     }
-    try checkIndex(outbox.expiries, idAt: 8, in: transaction) { outbox, entry, state in
+    try checkIndex(outbox.expiries, in: transaction) { outbox, entry, state in
       state.expiresAt == 0 ? nil : outbox.expiryKey(state, entry.id)
     }
-    try checkIndex(outbox.running, idAt: 8, in: transaction) { outbox, entry, state in
+    try checkIndex(outbox.running, in: transaction) { outbox, entry, state in
       state.phase == .waiting ? nil : outbox.runKey(state.epoch, entry.id)
     }
     try checkDue(in: transaction)
@@ -117,18 +117,13 @@ struct OutboxCheck {
 
   /// Compares the rows of an index with what their entries say; what cannot be read keeps its rows.
   private mutating func checkIndex(
-    _ index: Database, idAt offset: Int, in transaction: borrowing ReadTransaction,
+    _ index: Database, in transaction: borrowing ReadTransaction,
     _ expected: (Outbox, OutboxEntry, DeliveryState) -> ShortBytes?
   ) throws(StoreError) {
     var cursor = try transaction.cursor(in: index)
     while try cursor.next() {
       let key = [UInt8](copying: cursor.key)
-      guard key.count == offset + 8 else {
-        stray(key, index)
-        continue
-      }
-      let id = EntryID(rawValue: key[offset...].reduce(0) { $0 << 8 | UInt64($1) })
-      guard try transaction.value(forKey: id.key, in: outbox.entries) != nil else {
+      guard let id = EntryID(indexKey: key), try transaction.value(forKey: id.key, in: outbox.entries) != nil else {
         stray(key, index)
         continue
       }

@@ -72,7 +72,7 @@ extension OutboxClock {
     return writer.bytes
   }
 
-  /// - Parameter boot: The name of the run that it probably is of.
+  /// Reads a clock, that probably is of the run called `boot`.
   init(decoding bytes: Span<UInt8>, probablyOf boot: String = "") throws(Malformed) {
     guard try bytes.load(UInt8.self, at: 0) == Self.format else { throw Malformed("its format is unknown") }
     time = try bytes.load(Int64.self, at: 1)

@@ -37,7 +37,10 @@ public enum Reconciliation: Sendable, Hashable {
   case notDelivered
   /// It cannot tell. The entry is held until somebody decides.
   case unknown
-  /// It could not be asked, for this reason; it will be asked again.
+  /// It could not be asked: the outcome of that, which is taken like one of a send. So it is asked again after
+  /// ``SendOutcome/notSent(reason:closing:)``, ``SendOutcome/postponed(reason:closing:retryAfter:)`` and
+  /// ``SendOutcome/transient(reason:retryAfter:)``, which counts as an attempt; ``SendOutcome/unsendable(reason:)`` holds
+  /// the entry, and ``SendOutcome/permanent(reason:)`` gives it up.
   case failed(SendOutcome)
 }
 
@@ -65,5 +68,29 @@ public struct OutboxHooks: Sendable {
   ) {
     self.onCommit = onCommit
     self.onRollback = onRollback
+  }
+}
+
+extension OutboxHooks {
+  /// What a hook has thrown, as opposed to what the outbox itself could not do.
+  struct Failure: Error {
+    let error: any Error
+  }
+
+  func commit(_ entry: OutboxEntry, _ reply: [UInt8], in transaction: inout WriteTransaction) throws(Failure) {
+    do { try onCommit(entry, reply, &transaction) } catch { throw Failure(error: error) }
+  }
+
+  func rollback(_ entry: OutboxEntry, _ reason: String, in transaction: inout WriteTransaction) throws(Failure) {
+    do { try onRollback(entry, reason, &transaction) } catch { throw Failure(error: error) }
+  }
+
+  /// What was thrown at first.
+  static func cause(of error: any Error) -> any Error { (error as? Failure)?.error ?? error }
+
+  /// Why an entry is held whose outcome could not be written.
+  static func reason(for error: any Error) -> String {
+    if let failure = error as? Failure { return "its hook failed: \(failure.error)" }
+    return "what it leaves in the store cannot be written: \(error)"
   }
 }

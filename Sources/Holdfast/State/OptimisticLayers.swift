@@ -47,6 +47,7 @@ final class OptimisticLayers: Sendable {
     for (key, changes) in sorted where !changes.names.isEmpty {
       try key.checkDurable()
       let old = try rows.record(key, in: transaction.reader)
+      try checkRoom(for: changes, in: old?.fields ?? [:], of: key)
       let stamp = try rows.log.append(key, fields: changes.names, in: &transaction)
       let layer = Layer(
         entry: entry, key: key, stamp: stamp, policy: policy, changes: changes)
@@ -57,6 +58,18 @@ final class OptimisticLayers: Sendable {
       record.isLayered = true
       try rows.set(record, of: key, replacing: old, in: &transaction)
     }
+  }
+
+  /// Refuses changes that could never be folded, while whoever makes them can still do something else.
+  private func checkRoom(for changes: FieldChanges, in fields: FieldMap, of key: StateKey) throws(StoreError) {
+    guard fields.count + changes.values.count > FieldTable.countLimit else { return }
+    var fields = fields
+    changes.apply(to: &fields)
+    guard fields.count > FieldTable.countLimit else { return }
+    throw StoreError(
+      .invalidValue,
+      "The optimistic changes would leave the state record \(key) with \(fields.count) fields; use at most "
+        + "\(FieldTable.countLimit).")
   }
 
   /// Settles the layers of an entry: those of one that was delivered go into the records, unless their policy is to
@@ -89,14 +102,28 @@ final class OptimisticLayers: Sendable {
     record.updatedAt = now
     record.isLayered = !rest.isEmpty
     try remove(layer, in: &transaction)
-    try rows.set(record, of: layer.key, replacing: old, in: &transaction)
+    do throws(StoreError) {
+      try rows.set(record, of: layer.key, replacing: old, in: &transaction)
+    } catch  where error.code == .invalidValue {
+      throw StoreError(
+        .invalidValue,
+        "The optimistic changes of the outbox entry \(layer.entry) have no room in the state record \(layer.key): "
+          + "\(error.message) Remove fields from it.")
+    }
   }
 
   private func drop(_ layer: Layer, in transaction: inout WriteTransaction) throws(StoreError) {
     try remove(layer, in: &transaction)
     try rows.log.append(layer.key, fields: layer.changes.names, in: &transaction)
     guard try !exist(over: layer.key, in: transaction.reader) else { return }
-    guard let old = try rows.record(layer.key, in: transaction.reader) else { return }
+    let old: StateRecord
+    do throws(StoreError) {
+      guard let found = try rows.record(layer.key, in: transaction.reader) else { return }
+      old = found
+    } catch  where error.code == .corruptRecord {
+      // Nothing of it is needed to take something back; whoever removes it learns from the rows that no layer is left.
+      return
+    }
     var record = old
     record.isLayered = false
     try rows.set(record, of: layer.key, replacing: old, in: &transaction)

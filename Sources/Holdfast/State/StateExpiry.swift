@@ -22,8 +22,15 @@ public struct StateExpiry: Sendable, Hashable {
     switch kind {
     case .unchanged: old
     case .never: 0
-    case .after(let duration): max(1, now + duration.milliseconds)
+    case .after(let duration):
+      max(1, Self.sum(now, duration.milliseconds))
     }
+  }
+
+  /// A clock that was set far enough leaves no room for a later time.
+  private static func sum(_ now: Int64, _ wait: Int64) -> Int64 {
+    let (sum, isTooFar) = now.addingReportingOverflow(wait)
+    return isTooFar ? .max : sum
   }
 
   /// The earlier of two times of expiry, of which 0 is never.

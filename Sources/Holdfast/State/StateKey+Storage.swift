@@ -53,7 +53,8 @@ extension StateKey {
   var hash: [UInt8] { SipHash.hash128(text).array }
 
   private var excerpt: String {
-    let text = text.utf8.first == UInt8(ascii: ":") ? String(text.dropFirst()) : text
+    // A text without a colon was given one; of a colon alone nobody knows.
+    let text = text.utf8.first == UInt8(ascii: ":") && text.utf8.count > 1 ? String(text.dropFirst()) : text
     return text.count > 80 ? text.prefix(80) + "…" : text
   }
 }

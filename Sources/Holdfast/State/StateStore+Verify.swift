@@ -53,7 +53,8 @@ extension StateStore {
       }
       guard record.expiresAt != 0 else { continue }
       expiring += 1
-      guard try isValue(stored, of: rows.expiryKey(record.expiresAt, stored).array, in: rows.expiries, transaction) else {
+      guard try isValue(stored, of: rows.expiryKey(record.expiresAt, stored).array, in: rows.expiries, transaction)
+      else {
         throw damaged("the record \(key) is not found by its expiry")
       }
     }

@@ -60,6 +60,13 @@ import Testing
     #expect(sender.sent[0].idempotencyKey == first.sent[0].idempotencyKey)
   }
 
+  @Test(arguments: [ConflictPolicy.keep, .replace]) func aPolicyWithoutAKeyIsRefused(_ policy: ConflictPolicy) throws {
+    let store = try open()
+    let error = #expect(throws: StoreError.self) { try store.enqueue("1") { $0.conflict = policy } }
+    #expect(error?.code == .invalidValue && error?.message.contains("set its `key`") == true)
+    #expect(try store.outboxRows().isEmpty)
+  }
+
   @Test func keysOfTwoQueuesAndUnequalKeysAreTwo() throws {
     let store = try open()
     for (queue, key) in [("", "k"), ("q", "k"), ("q", ""), ("", "qk")] {

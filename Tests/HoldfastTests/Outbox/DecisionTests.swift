@@ -105,6 +105,24 @@ import Testing
     #expect(try FileSystem.names(in: "\(directory.path)/store/attachments").isEmpty)
   }
 
+  @Test func aDeadLetterIsRequeuedWithWhatTheUserIsToSee() async throws {
+    let store = try open()
+    let promise: [StateKey: FieldChanges] = ["post:1": ["isLiked": true]]
+    let id = try store.enqueue("1") { $0.optimistic = promise }
+    let strict = ScriptedSender { _, _ in .permanent(reason: "http 400") }
+    try await store.outbox.drain(with: strict)
+    #expect(try store.state.merged(["post:1"]).isEmpty)
+    let second = try await store.write { t in try store.outbox.requeue(id, in: &t) }
+    #expect(try store.state.merged(["post:1"]).isEmpty, "nothing comes back unasked")
+    try await store.outbox.drain(with: strict)
+    try await store.write { t in _ = try store.outbox.requeue(second, optimistic: promise, in: &t) }
+    #expect(try store.state.merged(["post:1"]) == ["isLiked": true])
+    try store.state.verify()
+    try await store.outbox.drain(with: ScriptedSender())
+    #expect(try store.state.merged(["post:1"]) == ["isLiked": true])
+    try store.state.verify()
+  }
+
   @Test func aDeadLetterIsDiscardedWithItsFiles() async throws {
     let store = try open()
     let file = try store.outbox.stage([1, 2], name: "a", mediaType: "b")

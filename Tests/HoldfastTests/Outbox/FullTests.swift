@@ -103,19 +103,4 @@ import Testing
     }
     #expect(idle == 1, "only the epoch of a drain")
   }
-
-  @Test("T16: opening and draining cost the same whatever waits behind")
-  func openingReadsNothingOfTheBacklog() async throws {
-    do {
-      let store = try open()
-      try await store.write { t in
-        for _ in 0..<20_000 { try store.outbox.enqueue(OutboxRequest(kind: "k", lane: "one", payload: []), in: &t) }
-      }
-    }
-    let store = try open()
-    let sender = ScriptedSender { _, _ in .transient(reason: "no") }
-    let report = try await store.outbox.drain(with: sender, options: .init(goal: .once))
-    #expect(report.retrying == 1 && sender.sent.count == 1)
-    #expect(try store.outboxRows()["outbox.due"] == 1)
-  }
 }

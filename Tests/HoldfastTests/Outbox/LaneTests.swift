@@ -21,6 +21,28 @@ import Testing
     #expect(try store.outboxRows().isEmpty)
   }
 
+  /// Names that begin alike, on both sides of the length at which a hash stands for the rest.
+  @Test func lanesAreToldApartByTheirWholeNames() async throws {
+    let store = try open()
+    let long = String(repeating: "n", count: 47)
+    let names = [
+      "", "a", "ab", "é", String(long.dropLast()), long, long + "1", long + "2",
+      long + String(repeating: "é", count: 400),
+    ]
+    for name in names { try store.enqueue(["1", "2"], lane: name) }
+    #expect(try store.outbox.verify().problems == [])
+    for name in names {
+      let ids = try store.environment.read { t in try store.outbox.ids(ofLane: name, in: t) }
+      #expect(ids.count == 2, "\(name)")
+    }
+    // All heads go first, then all that were behind them.
+    let sender = ScriptedSender()
+    try await store.outbox.drain(with: sender, options: .init(concurrency: names.count))
+    #expect(sender.sent.prefix(names.count).allSatisfy { $0.text == "1" })
+    #expect(Set(sender.sent.prefix(names.count).map(\.lane)) == Set(names) && sender.sent.count == 2 * names.count)
+    #expect(try store.outboxRows().isEmpty)
+  }
+
   @Test func aFailingHeadHoldsUpItsLaneAlone() async throws {
     let store = try open()
     try store.enqueue(["1", "2"], lane: "a")

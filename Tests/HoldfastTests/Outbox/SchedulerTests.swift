@@ -139,21 +139,6 @@ import Testing
     #expect(times.update { $0 } == ["x": 0, "1": 50_000, "2": 50_000])
   }
 
-  @Test("T10: a claim looks at as many rows behind a hundred blocked entries as behind a hundred thousand")
-  func aClaimCostsTheSameWhateverIsBlocked() throws {
-    let store = try open()
-    var costs: [Int] = []
-    for count in [100, 2000] {
-      try store.write { t in
-        for n in 0..<count {
-          try store.outbox.enqueue(OutboxRequest(kind: "k", lane: "blocked", payload: [UInt8(n % 256)]), in: &t)
-        }
-      }
-      costs.append(try store.outboxRows()["outbox.due"] ?? 0)
-    }
-    #expect(costs == [1, 1], "only the head of a lane is among what is due")
-  }
-
   @Test("T10: a hundred lanes run while one is blocked")
   func aBlockedLaneBlocksNoOther() async throws {
     let store = try open()

@@ -97,6 +97,9 @@ import Testing
           let key = DueKey(route: route, priority: UInt8(priority), time: Int64(time), id: id)
           try t.set([], forKey: key.bytes, in: store.outbox.due)
         }
+        // The row that it would have if it were the head.
+        let state = try #require(try store.outbox.state(of: id, in: t.reader))
+        try t.set([], forKey: DueKey(state, id).bytes, in: store.outbox.due)
       }
     }
     let sender = ScriptedSender { entry, count in
@@ -111,7 +114,8 @@ import Testing
     let store = try await makeStore()
     try await store.write { t in
       for (name, key) in [
-        ("entry", EntryID(rawValue: 3).key.array), ("dead", EntryID(rawValue: 7).key.array), ("log", UInt64(1).bigEndianBytes),
+        ("entry", EntryID(rawValue: 3).key.array), ("dead", EntryID(rawValue: 7).key.array),
+        ("log", UInt64(1).bigEndianBytes),
       ] {
         try t.set([9], forKey: key, in: store.environment.database("outbox.\(name)"))
       }
@@ -143,7 +147,11 @@ import Testing
     #expect(metrics.pending == 7 && metrics.held == 1 && metrics.inFlight == 1 && metrics.attachments == 1)
     #expect(metrics.journalRecords == (try store.journal().count))
     #expect(metrics.oldestCreatedAt != nil)
+    #expect(metrics.pauses == (try store.outbox.pausedScopes().count))
     let total = try store.outbox.counts()
     #expect(total.pending == metrics.pending && total.dead == metrics.dead)
+    try await store.write { t in try store.outbox.pause(.host("another"), in: &t) }
+    let paused = try store.outbox.metrics()
+    #expect(paused.pauses == metrics.pauses + 1 && paused.offered == metrics.offered)
   }
 }

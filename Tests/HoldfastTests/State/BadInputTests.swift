@@ -53,6 +53,14 @@ import Testing
     try state.verify()
   }
 
+  @Test func anInvalidKeyIsNamed() throws {
+    let state = try fixture.open().state
+    for text in [":", "no colon", "a:", ":b"] {
+      let error = #expect(throws: StoreError.self) { try state.merged([StateKey(text)]) }
+      #expect(error?.message.contains("\"\(text.hasPrefix(":b") ? "b" : text)\"") == true, "\(error as Any)")
+    }
+  }
+
   @Test func valuesOfEveryKindAreExact() throws {
     let store = try fixture.open()
     let fields: FieldMap = [

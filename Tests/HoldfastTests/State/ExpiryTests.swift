@@ -23,6 +23,16 @@ import Testing
     try store.state.verify()
   }
 
+  @Test func aClockAtItsEndEndsNothing() throws {
+    let store = try fixture.open()
+    fixture.advance(.max - 1 - fixture.now)
+    try store.update("post:1", ["a": 1], expires: .after(.seconds(10)))
+    #expect(try store.state.merged(["post:1"]) == ["a": 1])
+    fixture.advance(1)
+    #expect(try store.state.merged(["post:1"]).isEmpty)
+    try store.state.verify()
+  }
+
   @Test func anUpdateOfAnExpiredRecordBeginsANewOne() throws {
     let store = try fixture.open()
     try store.update("post:1", ["a": 1], expires: .after(.seconds(10)))

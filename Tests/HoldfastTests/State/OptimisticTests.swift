@@ -33,6 +33,49 @@ import Testing
     try store.state.verify()
   }
 
+  /// As many fields as a record can have but one.
+  private static let crowd = FieldMap(sorted: (0..<65_534).map { FieldMap.Field(String(10_000_000 + $0), true) })
+
+  @Test func aPromiseThatCouldNeverBeKeptIsRefused() throws {
+    let store = try fixture.open()
+    try store.update("post:1", FieldChanges(Self.crowd))
+    let error = #expect(throws: StoreError.self) {
+      try store.commit { try store.outbox.enqueue(Self.request("a"), in: &$0) }
+    }
+    #expect(error?.code == .invalidValue && error?.message.contains("post:1 with 65536 fields") == true)
+    #expect(try store.outbox.counts().pending == 0)
+  }
+
+  @Test func aPromiseThatHasLostItsRoomHoldsItsRequestUntilThereIsSome() async throws {
+    let store = try fixture.open()
+    try store.commit { try store.outbox.enqueue(Self.request("a"), in: &$0) }
+    try store.update("post:1", FieldChanges(Self.crowd))
+    #expect(try await store.outbox.drain(with: ScriptedSender()).held == 1)
+    let reason = try store.outbox.pendingEntries(limit: 1)[0].lastError
+    #expect(!reason.contains("hook") && reason.contains("no room in the state record post:1"), "\(reason)")
+    #expect(try store.state.withMerged(["post:1"]) { try $0.bool("isLiked") } == true, "it is still promised")
+    try store.commit { try store.state.remove(fields: ["10000000"], of: "post:1", in: &$0) }
+    #expect(try await store.outbox.drain(with: ScriptedSender()).delivered == 1)
+    #expect(try store.state.withMerged(["post:1"]) { try $0.bool("isLiked") } == true)
+    try store.state.verify()
+  }
+
+  @Test func aPromiseOverADamagedRecordCanBeTakenBack() async throws {
+    let store = try fixture.open()
+    let id = try store.commit { try store.outbox.enqueue(Self.request("a"), in: &$0) }
+    let records = try store.environment.database("state.record")
+    try store.commit { t in try t.set([9], forKey: Array("post:1".utf8), in: records) }
+    #expect(try await store.outbox.drain(with: ScriptedSender()).held == 1)
+    #expect(try store.outbox.pendingEntries(limit: 1)[0].lastError.contains("post:1 cannot be read"))
+    try store.commit { t in
+      _ = try store.outbox.cancel(.entry(id), in: &t)
+      _ = try store.state.remove("post:1", in: &t)
+    }
+    #expect(try store.outboxRows().isEmpty)
+    #expect(try store.state.merged(["post:1"]).isEmpty)
+    try store.state.verify()
+  }
+
   @Test func failedRequestsTakeBackWhatTheyPromisedEachAlone() async throws {
     let store = try fixture.open()
     try store.update("post:1", ["by": "nobody"])

@@ -21,6 +21,16 @@ extension DiskCache {
       case fail
     }
 
+    /// When the files can be read on Apple's mobile systems; other systems have nothing of the kind.
+    ///
+    /// There is none that locks with the device: the data file is mapped, and to touch it then ends the process.
+    public enum FileProtection: Sendable, Hashable {
+      /// From the first unlocking after the device was started.
+      case untilFirstUnlock
+      /// Always.
+      case none
+    }
+
     /// What a power cut may do.
     public var durability: Durability
     /// How much the cache may hold at first; ``DiskCache/limits`` changes it.
@@ -34,6 +44,8 @@ extension DiskCache {
     public var syncDelay: Duration
     /// What to do with a content that cannot be read or trusted.
     public var onDamage: DamagePolicy
+    /// When the files can be read on Apple's mobile systems. It counts for files that are made from then on.
+    public var fileProtection = FileProtection.untilFirstUnlock
 
     /// Where a file of its own is as fast as the data file, by measurement: see ``DiskCache``.
     public static let defaultInlineThreshold = 1 << 20

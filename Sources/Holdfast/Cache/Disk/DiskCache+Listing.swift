@@ -42,4 +42,74 @@ extension DiskCache {
     }
     return keys
   }
+
+  /// An order of entries, for ``firstKeys(inOrderOf:limit:)``.
+  public enum KeyOrder: Sendable, Hashable {
+    /// As they would have to leave: the lowest priority first, and within it what was not used for longest. Without
+    /// pinned entries, and without the reads that no write has brought into the order yet.
+    case eviction
+    /// Those first whose time is over first; without those that never expire.
+    case expiry
+    /// The longest values first. Costs a step for each entry of the cache, the others only for those that are returned.
+    case length
+  }
+
+  /// The keys that come first in some order, from one snapshot; of entries that have not expired.
+  ///
+  /// - Parameters:
+  ///   - order: Which order.
+  ///   - limit: How many at most.
+  /// - Returns: The keys in that order.
+  /// - Throws: As ``value(forKey:)``.
+  public func firstKeys(inOrderOf order: KeyOrder, limit: Int) throws -> [String] {
+    let now = system.time.now()
+    guard limit > 0 else { return [] }
+    return try environment.read { transaction in
+      switch order {
+      case .eviction: try keys(namedBy: tables.order, limit, now, in: transaction)
+      case .expiry: try keys(namedBy: tables.expiry, limit, now, in: transaction)
+      case .length: try longest(limit, now, in: transaction)
+      }
+    }
+  }
+
+  /// The keys that the rows of an index name.
+  private func keys(
+    namedBy index: Database, _ limit: Int, _ now: Int64, in transaction: borrowing ReadTransaction
+  ) throws -> [String] {
+    var keys: [String] = []
+    var cursor = try transaction.cursor(in: index)
+    while keys.count < limit, try cursor.next() {
+      guard let bytes = try transaction.value(forKey: cursor.value, in: tables.entries),
+        let record = DiskCacheRecord(bytes), record.expiresAt == 0 || record.expiresAt > now
+      else { continue }
+      keys.append(text(of: cursor.value, record, bytes))
+    }
+    return keys
+  }
+
+  private func longest(_ limit: Int, _ now: Int64, in transaction: borrowing ReadTransaction) throws -> [String] {
+    var found: [(length: Int, key: String)] = []
+    // Cut back now and then, so that it holds a few times the limit and not everything.
+    func cut() {
+      found.sort { $0.length > $1.length }
+      found.removeLast(max(0, found.count - limit))
+    }
+    var cursor = try transaction.cursor(in: tables.entries)
+    while try cursor.next() {
+      if DiskCacheKey.isTail(cursor.key) { continue }
+      guard let record = DiskCacheRecord(cursor.value), record.expiresAt == 0 || record.expiresAt > now else {
+        continue
+      }
+      found.append((record.length, text(of: cursor.key, record, cursor.value)))
+      if found.count >= max(1024, limit) && found.count / 2 >= limit { cut() }
+    }
+    cut()
+    return found.map(\.key)
+  }
+
+  private func text(of tree: Span<UInt8>, _ record: DiskCacheRecord, _ bytes: Span<UInt8>) -> String {
+    let extra = try? DiskCacheExtra(record, in: bytes)
+    return DiskCacheKey(stored: [UInt8](copying: tree), full: extra?.fullKey ?? []).text
+  }
 }

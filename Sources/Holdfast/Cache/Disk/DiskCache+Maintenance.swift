@@ -44,7 +44,8 @@ extension DiskCache {
     } catch let error as StoreError where error.code == .busy || error.code == .closed {
       // Others use the cache: next time.
     } catch {
-      eventStreams.send([.maintenanceFailed(error as? StoreError ?? StoreError(.io, "\(error)"))])
+      let failure = error as? StoreError ?? StoreError(.io, "The upkeep of the cache at \(path) failed: \(error).")
+      eventStreams.send([.maintenanceFailed(failure)])
     }
   }
 
@@ -119,8 +120,7 @@ extension DiskCache {
     try write { edit, transaction in
       for key in keys {
         guard let record = try edit.record(key, in: transaction.reader).record, record.flags == .file else { continue }
-        edit.events.append(.evicted(key: try edit.text(of: key, record, in: transaction.reader), .freeSpace))
-        try edit.remove(key, in: &transaction)
+        try edit.remove(key, as: .evicted(.freeSpace), in: &transaction)
       }
     }
     return before - (try totals().fileBytes)

@@ -24,8 +24,8 @@ extension DiskCache {
     _ key: String, as codec: CacheCodecID
   ) throws -> (bytes: [UInt8], record: DiskCacheRecord, commit: Int)? {
     var found: (bytes: [UInt8], record: DiskCacheRecord)?
-    let commit = try read(key) { record, value in
-      if record.codec == codec { found = ([UInt8](copying: value), record) }
+    let commit = try read(key) { record, value, tail in
+      if record.codec == codec { found = (Array(joining: value, tail), record) }
     }
     return found.map { ($0.bytes, $0.record, commit) }
   }
@@ -55,6 +55,8 @@ extension DiskCache {
   public struct EntryInfo: Sendable, Hashable {
     /// The length of the value in bytes.
     public let length: Int
+    /// Which write made it: no other of this cache has the same; see ``DiskCache/replaceValue(_:forKey:ifVersion:options:)``.
+    public let version: UInt64
     /// What it counts against ``Limits/costLimit``.
     public let cost: Int
     /// When it expires, in ms since 1970; `nil` is never.
@@ -86,7 +88,8 @@ extension DiskCache {
     guard let (record, extra) = found else { return nil }
     let lastUse = try environment.read { transaction in try tables.lastUse(of: record, in: transaction) }
     return EntryInfo(
-      length: record.length, cost: Int(record.cost), expiresAt: record.expiresAt == 0 ? nil : record.expiresAt,
+      length: record.length, version: record.version, cost: Int(record.cost),
+      expiresAt: record.expiresAt == 0 ? nil : record.expiresAt,
       lastUsedAt: max(Int64(clamping: lastUse / 1000), touches.time(of: record.version) ?? 0),
       writtenAt: Int64(clamping: record.version / 1000),
       tags: (extra?.tags ?? []).map { String(decoding: $0, as: UTF8.self) }, extendedData: extra?.extendedData ?? [],

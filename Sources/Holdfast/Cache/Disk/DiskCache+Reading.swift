@@ -13,7 +13,7 @@ extension DiskCache {
   /// - Throws: `readersFull`, `closed`, `poisoned`, `damaged` if the file itself is broken, `io`.
   public func value(forKey key: String) throws -> [UInt8]? {
     var bytes: [UInt8]?
-    try read(key) { _, value in bytes = [UInt8](copying: value) }
+    try read(key) { _, value, tail in bytes = Array(joining: value, tail) }
     return bytes
   }
 
@@ -29,7 +29,14 @@ extension DiskCache {
   /// - Throws: What `body` throws; otherwise as ``value(forKey:)``.
   public func withValue<R>(forKey key: String, _ body: (Span<UInt8>) throws -> R) throws -> R? {
     var result: R?
-    try read(key) { _, value in result = try body(value) }
+    try read(key) { _, value, tail in
+      if tail.isEmpty {
+        result = try body(value)
+      } else {
+        let joined = Array(joining: value, tail)
+        result = try body(joined.span)
+      }
+    }
     return result
   }
 
@@ -51,16 +58,21 @@ extension DiskCache {
   /// - Throws: As ``value(forKey:)``.
   public func values(forKeys keys: [String]) throws -> [String: [UInt8]] {
     var values: [String: [UInt8]] = [:]
-    var rest: [(String, Outcome)] = []
+    var rest: [(String, FileOfEntry)] = []
     try environment.read { transaction in
       for key in keys {
-        let outcome = try find(key, in: transaction) { _, value in values[key] = [UInt8](copying: value) }
-        rest.append((key, outcome))
+        let outcome = try find(key, in: transaction) { _, value, tail in values[key] = Array(joining: value, tail) }
+        if let outcome { rest.append((key, outcome)) }
       }
     }
-    for (key, outcome) in rest { try finish(outcome, key) { _, value in values[key] = [UInt8](copying: value) } }
+    for (key, outcome) in rest {
+      try finish(outcome, key) { _, value, tail in values[key] = Array(joining: value, tail) }
+    }
     return values
   }
+
+  /// What is done with a value: its record, and its bytes in one or two pieces.
+  typealias Use = (DiskCacheRecord, _ value: Span<UInt8>, _ tail: Span<UInt8>) throws -> Void
 
   /// Reads an entry and notes its use.
   ///
@@ -69,14 +81,14 @@ extension DiskCache {
   ///
   /// - Returns: The number of the commit that was read.
   @discardableResult
-  func read(_ key: String, _ body: (DiskCacheRecord, Span<UInt8>) throws -> Void) throws -> Int {
-    var outcome = Outcome.nothing
+  func read(_ key: String, _ body: Use) throws -> Int {
+    var file: FileOfEntry?
     var commit = 0
     try environment.read { transaction in
       commit = transaction.id
-      outcome = try find(key, in: transaction, body)
+      file = try find(key, in: transaction, body)
     }
-    try finish(outcome, key, body)
+    if let file { try finish(file, key, body) }
     return commit
   }
 
@@ -91,45 +103,35 @@ extension DiskCache {
     return commit
   }
 
-  /// What a look into a snapshot leaves to do after it.
-  private enum Outcome {
-    case nothing
-    case copy(DiskCacheRecord, [UInt8])
-    case file(DiskCacheRecord, DiskCacheFileName)
+  /// What a look into a snapshot leaves to read after it.
+  private struct FileOfEntry {
+    let record: DiskCacheRecord
+    let name: DiskCacheFileName
   }
 
-  private func find(
-    _ key: String, in transaction: borrowing ReadTransaction, _ body: (DiskCacheRecord, Span<UInt8>) throws -> Void
-  ) throws -> Outcome {
-    var outcome = Outcome.nothing
+  @inline(__always)
+  private func find(_ key: String, in transaction: borrowing ReadTransaction, _ body: Use) throws -> FileOfEntry? {
+    var file: FileOfEntry?
     var isFound = false
     try withRecord(key, in: transaction) { tree, record, bytes, tail in
       guard note(record, bytes, tail, under: tree, key) else { return }
       isFound = true
-      let value = bytes.extracting(record.valueOffset..<bytes.count)
-      switch record.flags {
-      case .file: outcome = .file(record, DiskCacheFileName(record, in: bytes))
-      case .split: outcome = .copy(record, Array(joining: value, tail))
-      default: try body(record, value)
+      if record.flags == .file {
+        file = FileOfEntry(record: record, name: DiskCacheFileName(record, in: bytes))
+      } else {
+        try body(record, bytes.extracting(record.valueOffset..<bytes.count), tail)
       }
     }
     if !isFound { touches.noteMiss(key.utf8.count) }
-    return outcome
+    return file
   }
 
-  private func finish(
-    _ outcome: Outcome, _ key: String, _ body: (DiskCacheRecord, Span<UInt8>) throws -> Void
-  ) throws {
-    switch outcome {
-    case .nothing: break
-    case .copy(let record, let bytes): try body(record, bytes.span)
-    case .file(let record, let file):
-      if let bytes = try contents(of: file, record, key) {
-        try body(record, bytes.span)
-      } else if let newer = try version(forKey: key), newer != record.version {
-        // Replaced between the look at its name and that at its content: the value that is there now counts.
-        try read(key, body)
-      }
+  private func finish(_ file: FileOfEntry, _ key: String, _ body: Use) throws {
+    if let bytes = try contents(of: file.name, file.record, key) {
+      try body(file.record, bytes.span, Span())
+    } else if let newer = try version(forKey: key), newer != file.record.version {
+      // Replaced between the look at its name and that at its content: the value that is there now counts.
+      try read(key, body)
     }
   }
 
@@ -140,18 +142,10 @@ extension DiskCache {
     _ body: (Span<UInt8>, DiskCacheRecord, Span<UInt8>, Span<UInt8>) throws -> Void
   ) throws {
     try DiskCacheKey.with(key) { tree, full in
-      guard let bytes = try transaction.value(forKey: tree, in: tables.entries),
-        let record = try record(bytes, key, full, in: transaction)
-      else { return }
-      guard record.flags == .split else { return try body(tree, record, bytes, Span()) }
-      try withKeyBuffer { buffer in
-        buffer.append(tree)
-        buffer.append(0)
-        guard let tail = try transaction.value(forKey: buffer.bytes, in: tables.entries) else {
-          return reportDamage(key, record.version)
-        }
-        try body(tree, record, bytes, tail)
-      }
+      let found = try transaction.value(forKey: tree, with: tables.cursors, isSplit: DiskCacheRecord.isSplit)
+      guard let found, let record = try record(found.head, key, full, in: transaction) else { return }
+      if found.isTailMissing { return reportDamage(key, record.version) }
+      try body(tree, record, found.head, found.tail)
     }
   }
 

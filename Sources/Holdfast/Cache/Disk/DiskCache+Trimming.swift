@@ -82,9 +82,6 @@ extension DiskCache {
     return removed
   }
 
-  /// How often reads found something and nothing in this process, since it opened the cache.
-  public var statistics: (hits: Int, misses: Int) { touches.counts }
-
   /// Trims first, in bounded commits, if the limits may be far exceeded; what is left is done by the write itself.
   func prepareToWrite() throws {
     if state.update({ $0.mustTrim }) { try trim() }

@@ -21,7 +21,9 @@ extension DiskCache {
             continue
           }
           let key = [UInt8](copying: cursor.key)
-          guard let record = DiskCacheRecord(cursor.value) else { throw flaw("the record of \(key) cannot be read") }
+          guard let record = DiskCacheRecord(cursor.value) else {
+            throw flaw("the record of \(name(key)) cannot be read")
+          }
           sum.add(record)
           if record.flags == .split { tails -= 1 }
           try check(record, cursor.value, key, in: transaction)
@@ -52,14 +54,17 @@ extension DiskCache {
     } else {
       isIntact = record.isIntact(bytes, tail: Span(), under: key.span)
     }
-    if !isIntact { throw flaw("the bytes of \(key) are not those that were written") }
+    if !isIntact { throw flaw("the bytes of \(name(key)) are not those that were written") }
     if record.flags == .file {
       let file = DiskCacheFileName(record, in: bytes)
       guard try folder.read(file.name, length: record.length, checksum: file.checksum) != nil else {
-        throw flaw("the file of \(key) is not the one that was written")
+        throw flaw("the file of \(name(key)) is not the one that was written")
       }
     }
   }
+
+  /// A key of the tree for a sentence.
+  private func name(_ key: [UInt8]) -> String { "\"\(DiskCacheKey(stored: key, full: []).text)\"" }
 
   private func flaw(_ what: String) -> StoreError {
     StoreError(.damaged, "The cache at \(path) is damaged: \(what); remove everything, or the directory.")

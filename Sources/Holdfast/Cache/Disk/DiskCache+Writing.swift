@@ -63,7 +63,7 @@ extension DiskCache {
   @discardableResult
   public func removeObject(forKey key: String) throws -> Bool {
     let key = try DiskCacheKey(key)
-    return try write { edit, transaction in try edit.remove(key.bytes, in: &transaction) != nil }
+    return try write { edit, transaction in try edit.remove(key.bytes, as: .removed, in: &transaction) != nil }
   }
 
   /// Removes the entry of a key on the cache's writer thread.
@@ -74,7 +74,7 @@ extension DiskCache {
   @discardableResult
   public func removeObject(forKey key: String) async throws -> Bool {
     let key = try DiskCacheKey(key)
-    return try await write { edit, transaction in try edit.remove(key.bytes, in: &transaction) != nil }
+    return try await write { edit, transaction in try edit.remove(key.bytes, as: .removed, in: &transaction) != nil }
   }
 
   /// Removes the entries of several keys in one commit.
@@ -86,7 +86,7 @@ extension DiskCache {
   public func removeObjects(forKeys keys: [String]) throws -> Int {
     let keys = try keys.map { try DiskCacheKey($0).bytes }
     return try write { edit, transaction in
-      try keys.reduce(0) { sum, key in try sum + (edit.remove(key, in: &transaction) == nil ? 0 : 1) }
+      try keys.reduce(0) { sum, key in try sum + (edit.remove(key, as: .removed, in: &transaction) == nil ? 0 : 1) }
     }
   }
 
@@ -195,7 +195,7 @@ extension DiskCache {
 
   /// A value before its commit.
   struct PendingEntry: Sendable {
-    let value: [UInt8]
+    var value: [UInt8]
     var entry: DiskCacheEdit.NewEntry
     let file: DiskCacheStagedFile?
 
@@ -221,7 +221,11 @@ extension DiskCache {
     after reads: [DiskCacheTouches.Touch]? = nil, _ body: (inout DiskCacheEdit, inout WriteTransaction) throws -> R
   ) throws -> R {
     let reads = reads ?? touches.take(Self.readsPerWrite)
-    return try environment.write { transaction in try perform(reads, &transaction, body) }
+    // The engine is another module: a result whose type it does not know costs it thousands of instructions.
+    var result: R?
+    try environment.write { transaction in result = try perform(reads, &transaction, body) }
+    guard let result else { throw StoreError(.io, "A write of \(path) has no result; try again.") }
+    return result
   }
 
   /// Runs an edit in the write transaction, on the writer thread.
@@ -246,11 +250,12 @@ extension DiskCache {
       return (state.limits, state.damaged)
     }
     var edit = try DiskCacheEdit(
-      tables, now: system.time.now(), limits: limits, touches: touches, in: transaction.reader)
+      tables, now: system.time.now(), limits: limits, touches: touches, isWatched: changes.isWatched,
+      in: transaction.reader)
     for (key, version) in damaged {
       let found = try edit.record(key.bytes, in: transaction.reader)
       if found.exists, found.record == nil || found.record?.version == version {
-        try edit.remove(key.bytes, in: &transaction)
+        try edit.remove(key.bytes, as: .damaged, in: &transaction)
         edit.mustRecount = true
       }
     }
@@ -258,11 +263,13 @@ extension DiskCache {
     try edit.purgeExpired(limit: Self.readsPerWrite, in: &transaction)
     let result = try body(&edit, &transaction)
     try edit.finish(in: &transaction)
-    let (events, files) = (edit.events, edit.obsoleteFiles)
-    if !events.isEmpty || !files.isEmpty {
-      transaction.afterCommit { [eventStreams, folder] in
-        folder.remove(files)
-        eventStreams.send(events)
+    let (events, files, changed, counted) = (edit.events, edit.obsoleteFiles, edit.changes, edit.counts)
+    transaction.afterCommit { [eventStreams, folder, changes, counts] in
+      if !files.isEmpty { folder.remove(files) }
+      let dropped = eventStreams.send(events) + changes.send(changed)
+      counts.update { counts in
+        counts.add(counted)
+        counts.droppedEvents += dropped
       }
     }
     return result

@@ -28,6 +28,8 @@ public final class DiskCache: Sendable {
   let system: CacheSystem
   let touches = DiskCacheTouches()
   let eventStreams: CacheEvents
+  let changes = CacheChanges()
+  let counts = Guarded(DiskCacheStatistics())
   let state: Monitor<State>
   /// The age limit in ms, for reads, which take no lock for it.
   let ageLimit: Atomic<Int64>
@@ -112,6 +114,9 @@ public final class DiskCache: Sendable {
     _ = try lock.lock(waiting: true)
     defer { lock.unlock() }
     let events = CacheEvents()
+    #if canImport(Darwin)
+      if let error = mark(path, configuration.fileProtection) { events.send([.maintenanceFailed(error)]) }
+    #endif
     let opening = DiskCacheOpening(path: path, configuration: configuration, system: system, events: events)
     let (environment, mark) = try opening.open()
     return try registry.update { caches throws(StoreError) in

@@ -47,7 +47,7 @@ extension DiskCacheEdit {
     let (record, exists) = try record(key, in: transaction.reader)
     guard let record else {
       try transaction.removeValue(forKey: place.span, in: tables.order)
-      if exists { try remove(key, in: &transaction) }
+      if exists { try remove(key, as: .damaged, in: &transaction) }
       return false
     }
     let lastUse = try tables.lastUse(of: record, in: transaction.reader)
@@ -61,8 +61,7 @@ extension DiskCacheEdit {
       touches.settle(record.version)
       return false
     }
-    events.append(.evicted(key: try text(of: key, record, in: transaction.reader), cause))
-    try remove(key, in: &transaction)
+    try remove(key, as: .evicted(cause), in: &transaction)
     return true
   }
 
@@ -146,12 +145,9 @@ extension DiskCacheEdit {
   private mutating func expire(_ key: [UInt8], in transaction: inout WriteTransaction) throws(StoreError) {
     let (record, exists) = try record(key, in: transaction.reader)
     guard exists else { return }
-    if let record {
-      // A row that an entry has left behind says nothing about it.
-      guard record.expiresAt != 0, record.expiresAt <= now else { return }
-      events.append(.evicted(key: try text(of: key, record, in: transaction.reader), .expired))
-    }
-    try remove(key, in: &transaction)
+    // A row that an entry has left behind says nothing about it.
+    if let record, record.expiresAt == 0 || record.expiresAt > now { return }
+    try remove(key, as: record == nil ? .damaged : .evicted(.expired), in: &transaction)
     expired += 1
   }
 
@@ -161,7 +157,7 @@ extension DiskCacheEdit {
       .prefix(DiskCacheTables.tagPrefix(tag)), of: tables.tags, limit: .max, in: transaction.reader)
     var removed = 0
     for row in rows where row.key.count == tag.count + 9 {
-      if try remove(row.value, in: &transaction) != nil { removed += 1 }
+      if try remove(row.value, as: .removed, in: &transaction) != nil { removed += 1 }
       try transaction.removeValue(forKey: row.key.span, in: tables.tags)
     }
     return removed
@@ -170,7 +166,7 @@ extension DiskCacheEdit {
   /// Removes the entries whose keys start with a prefix.
   mutating func removeAll(prefix: [UInt8], in transaction: inout WriteTransaction) throws(StoreError) -> Int {
     let keys = try keys(startingWith: prefix, in: transaction.reader)
-    for key in keys { try remove(key, in: &transaction) }
+    for key in keys { try remove(key, as: .removed, in: &transaction) }
     return keys.count
   }
 

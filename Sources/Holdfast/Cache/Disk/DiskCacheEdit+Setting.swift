@@ -40,15 +40,18 @@ extension DiskCacheEdit {
     new.expiresAt = expiry(entry)
     new.freshUntil = entry.options.freshFor.map(end) ?? 0
     if let refusal = refusal(of: new, replacing: old.record) {
-      try remove(key, in: &transaction)
+      try remove(key, as: .removed, in: &transaction)
       if let file = entry.file { obsoleteFiles.append(file.name) }
+      counts.rejections += 1
       return refusal
     }
     new.version = totals.nextVersion(at: now)
     new.stamp = entry.options.lastAccess.map { UInt64(clamping: $0) &* 1000 } ?? new.version
     let keepsPlace = try leave(old, to: &new, key, in: &transaction)
     if !keepsPlace && new.stamp != new.version {
-      while try isPlaced(new, in: transaction.reader) { new.stamp += 1 }
+      while try isPlaced(new.priority, try tables.lastUse(of: new, in: transaction.reader), in: transaction.reader) {
+        new.stamp += 1
+      }
     }
     let hasOldTail = keepsPlace && old.record?.flags == .split
     try write(value, &new, entry, hasOldTail: hasOldTail, in: &transaction)
@@ -58,6 +61,8 @@ extension DiskCacheEdit {
     try addRows(for: new, key, entry, in: &transaction)
     totals.add(new)
     written = new
+    counts.stores += 1
+    if isWatched { changes.append(.stored(key: entry.key.text)) }
     try enforceLimits(keeping: key, in: &transaction)
     return .stored
   }
@@ -116,10 +121,10 @@ extension DiskCacheEdit {
     guard old.exists else { return false }
     guard let record = old.record, record.priority == new.priority, record.priority != .pinned,
       record.expiresAt == 0, record.extraLength == 0, record.flags != .file, new.stamp == new.version,
-      isFresh(try tables.lastUse(of: record, in: transaction.reader)),
-      try isPlaced(record, in: transaction.reader)
+      case let lastUse = try tables.lastUse(of: record, in: transaction.reader), isFresh(lastUse),
+      try isPlaced(record.priority, lastUse, in: transaction.reader)
     else {
-      try remove(key, in: &transaction)
+      try remove(key, as: .replaced, in: &transaction)
       return false
     }
     totals.add(record, sign: -1)
@@ -133,9 +138,10 @@ extension DiskCacheEdit {
     return UInt64(clamping: now) < lastUse / 1000 + UInt64(interval)
   }
 
-  private func isPlaced(_ record: DiskCacheRecord, in transaction: borrowing ReadTransaction) throws(StoreError) -> Bool
-  {
-    let key = DiskCacheTables.orderKey(record.priority, try tables.lastUse(of: record, in: transaction))
+  private func isPlaced(
+    _ priority: CachePriority, _ lastUse: UInt64, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> Bool {
+    let key = DiskCacheTables.orderKey(priority, lastUse)
     return try transaction.value(forKey: key.span, in: tables.order) != nil
   }
 
@@ -151,7 +157,7 @@ extension DiskCacheEdit {
     new.extraLength = extra.count
     let cut = entry.file == nil ? Self.split(new.valueOffset, value.count) : nil
     new.flags = entry.file != nil ? .file : cut != nil ? .split : []
-    var head = new.encoded()
+    var head = new.encoded(more: extra.count + 16)
     head.append(bytes: extra)
     if let file = entry.file {
       head.append(file.name)

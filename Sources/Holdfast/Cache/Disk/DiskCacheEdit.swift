@@ -11,6 +11,12 @@ struct DiskCacheEdit {
   let touches: DiskCacheTouches
   var totals: DiskCacheTotals
   var events: [CacheEvent] = []
+  /// Whether somebody wants to know of each change.
+  let isWatched: Bool
+  /// What has changed, if somebody wants to know.
+  var changes: [CacheChange] = []
+  /// What is counted of it.
+  var counts = DiskCacheStatistics()
   /// The names of files whose entries are gone.
   var obsoleteFiles: [UInt64] = []
   /// How many entries were removed because their time was over.
@@ -21,13 +27,14 @@ struct DiskCacheEdit {
   var mustRecount = false
 
   init(
-    _ tables: DiskCacheTables, now: Int64, limits: DiskCache.Limits, touches: DiskCacheTouches,
+    _ tables: DiskCacheTables, now: Int64, limits: DiskCache.Limits, touches: DiskCacheTouches, isWatched: Bool,
     in transaction: borrowing ReadTransaction
   ) throws(StoreError) {
     self.tables = tables
     self.now = now
     self.limits = limits
     self.touches = touches
+    self.isWatched = isWatched
     totals = try tables.totals(in: transaction)
   }
 
@@ -48,13 +55,26 @@ struct DiskCacheEdit {
     return (DiskCacheRecord(bytes), true)
   }
 
+  /// Why an entry is removed.
+  enum Removal {
+    /// Somebody asked for it.
+    case removed
+    case evicted(CacheEvent.Cause)
+    case damaged
+    /// Another one takes its place.
+    case replaced
+  }
+
   /// Removes the entry under a key of the tree, with all its rows.
   ///
   /// - Returns: The record that was there, unless it was damaged.
   @discardableResult
-  mutating func remove(_ key: [UInt8], in transaction: inout WriteTransaction) throws(StoreError) -> DiskCacheRecord? {
+  mutating func remove(
+    _ key: [UInt8], as removal: Removal, in transaction: inout WriteTransaction
+  ) throws(StoreError) -> DiskCacheRecord? {
     let (found, exists) = try record(key, in: transaction.reader)
     guard exists else { return nil }
+    try note(removal, of: key, found, in: transaction.reader)
     guard let found else {
       mustRecount = true
       try transaction.removeValue(forKey: key.span, in: tables.entries)
@@ -66,6 +86,29 @@ struct DiskCacheEdit {
     if found.flags == .split { try transaction.removeValue(forKey: (key + [0]).span, in: tables.entries) }
     totals.add(found, sign: -1)
     return found
+  }
+
+  /// Counts a removal, and tells of it.
+  private mutating func note(
+    _ removal: Removal, of key: [UInt8], _ record: DiskCacheRecord?, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) {
+    func name() throws(StoreError) -> String {
+      // A damaged one may not say what its whole key was.
+      guard let record else { return DiskCacheKey(stored: key, full: []).text }
+      return try self.text(of: key, record, in: transaction)
+    }
+    switch removal {
+    case .replaced: break
+    case .removed: if isWatched { changes.append(.removed(key: try name())) }
+    case .damaged:
+      counts.damaged += 1
+      if isWatched { changes.append(.damaged(key: try name())) }
+    case .evicted(let cause):
+      counts.evictions[cause, default: 0] += 1
+      let name = try name()
+      events.append(.evicted(key: name, cause))
+      if isWatched { changes.append(.evicted(key: name, cause)) }
+    }
   }
 
   /// Removes what other databases have on an entry, while its record is still there.
@@ -139,6 +182,7 @@ struct DiskCacheEdit {
     empty.last = totals.nextVersion(at: now)
     empty.inlineThreshold = totals.inlineThreshold
     totals = empty
+    if isWatched { changes.append(.removedAll) }
   }
 
   /// Adds up the totals from the records, after one was met that does not say what its part was.

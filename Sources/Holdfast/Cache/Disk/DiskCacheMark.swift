@@ -19,7 +19,7 @@ final class DiskCacheMark: Sendable {
   }
 
   /// Whether writes have not been flushed.
-  func isSet() throws(StoreError) -> Bool { try file.read(1, at: 0).first.map { $0 != 0 } ?? false }
+  func isSet() throws(StoreError) -> Bool { try file.byte(at: 0) ?? 0 != 0 }
 
   /// The start of the machine since which that is so.
   func bootID() throws(StoreError) -> [UInt8] { Array(try file.read(64, at: 0).dropFirst()) }

@@ -69,20 +69,26 @@ struct DiskCacheRecord: Sendable, Hashable {
 
   init() {}
 
-  /// The header's bytes.
-  func encoded() -> ByteWriter {
-    var writer = ByteWriter()
-    for byte in [Self.format, flags.rawValue, priority.rawValue, codec.version] { writer.append(byte) }
-    writer.append(codec.id)
-    writer.append(version)
-    writer.append(stamp)
-    writer.append(expiresAt)
-    writer.append(cost)
-    writer.append(checksum)
-    writer.append(UInt64(length))
-    writer.append(loadTime)
-    writer.append(UInt32(extraLength))
-    writer.append(freshUntil)
+  /// Whether the bytes of a record say that the end of its value is in a row of its own.
+  static func isSplit(_ bytes: Span<UInt8>) -> Bool { bytes.count > 1 && bytes[1] == Flags.split.rawValue }
+
+  /// The header's bytes, with room for `more`.
+  func encoded(more: Int) -> ByteWriter {
+    var writer = ByteWriter(zeros: Self.headerLength, more: more)
+    writer.put(Self.format, at: 0)
+    writer.put(flags.rawValue, at: 1)
+    writer.put(priority.rawValue, at: 2)
+    writer.put(codec.version, at: 3)
+    writer.put(codec.id, at: 4)
+    writer.put(version, at: 8)
+    writer.put(stamp, at: 16)
+    writer.put(expiresAt, at: 24)
+    writer.put(cost, at: 32)
+    writer.put(checksum, at: Self.checksumOffset)
+    writer.put(UInt64(length), at: 48)
+    writer.put(loadTime, at: 56)
+    writer.put(UInt32(extraLength), at: 60)
+    writer.put(freshUntil, at: 64)
     return writer
   }
 

@@ -1,13 +1,17 @@
 import LMDB
 
 /// The databases of a disk cache, and how one entry is spread over them.
-struct DiskCacheTables: Sendable {
+///
+/// A class, since an edit is copied more than once and one reference costs less than seven names.
+final class DiskCacheTables: Sendable {
   static let names = [
     "cache.entry", "cache.order", "cache.touch", "cache.expiry", "cache.tag", "cache.file", "cache.meta",
   ]
 
   /// Tree key → record; tail key → the rest of a split value.
   let entries: Database
+  /// Cursors of ``entries`` for reads.
+  let cursors: CursorPool
   /// Priority and last use → tree key.
   let order: Database
   /// Stamp of a record → its last use, if that was later.
@@ -22,6 +26,7 @@ struct DiskCacheTables: Sendable {
 
   init(_ environment: Environment) throws(StoreError) {
     entries = try environment.database("cache.entry")
+    cursors = CursorPool(of: entries)
     order = try environment.database("cache.order")
     touches = try environment.database("cache.touch")
     expiry = try environment.database("cache.expiry")
@@ -54,7 +59,11 @@ struct DiskCacheTables: Sendable {
 
   /// Where a record stands in the order of use.
   static func orderKey(_ priority: CachePriority, _ stamp: UInt64) -> [UInt8] {
-    [priority.rawValue] + stamp.bigEndianBytes
+    var key: [UInt8] = []
+    key.reserveCapacity(9)
+    key.append(priority.rawValue)
+    key.append(littleEndian: stamp.byteSwapped)
+    return key
   }
 
   static func expiryKey(_ record: DiskCacheRecord) -> [UInt8] {

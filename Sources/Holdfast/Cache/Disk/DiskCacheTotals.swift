@@ -17,25 +17,34 @@ struct DiskCacheTotals: Sendable, Hashable {
   /// The inline threshold in force.
   var inlineThreshold = 0
 
-  private static let fields: [any WritableKeyPath<DiskCacheTotals, Int> & Sendable] = [
-    \.count, \.cost, \.bytes, \.fileBytes, \.pinnedCount, \.pinnedCost, \.inlineThreshold,
-  ]
-
   init() {}
 
   init(decoding bytes: Span<UInt8>) throws(Malformed) {
     guard try bytes.load(UInt64.self, at: 0) == Self.format else { throw Malformed("its format is not known") }
-    last = try bytes.load(UInt64.self, at: 8)
-    for (index, field) in Self.fields.enumerated() {
-      self[keyPath: field] = Int(truncatingIfNeeded: try bytes.load(Int64.self, at: 16 + 8 * index))
+    func number(_ offset: Int) throws(Malformed) -> Int {
+      Int(truncatingIfNeeded: try bytes.load(Int64.self, at: offset))
     }
+    last = try bytes.load(UInt64.self, at: 8)
+    count = try number(16)
+    cost = try number(24)
+    self.bytes = try number(32)
+    fileBytes = try number(40)
+    pinnedCount = try number(48)
+    pinnedCost = try number(56)
+    inlineThreshold = try number(64)
   }
 
   func encoded() -> [UInt8] {
-    var writer = ByteWriter()
-    writer.append(Self.format)
-    writer.append(last)
-    for field in Self.fields { writer.append(Int64(self[keyPath: field])) }
+    var writer = ByteWriter(zeros: 72)
+    writer.put(Self.format, at: 0)
+    writer.put(last, at: 8)
+    writer.put(Int64(count), at: 16)
+    writer.put(Int64(cost), at: 24)
+    writer.put(Int64(bytes), at: 32)
+    writer.put(Int64(fileBytes), at: 40)
+    writer.put(Int64(pinnedCount), at: 48)
+    writer.put(Int64(pinnedCost), at: 56)
+    writer.put(Int64(inlineThreshold), at: 64)
     return writer.bytes
   }
 

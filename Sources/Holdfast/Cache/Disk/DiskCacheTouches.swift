@@ -1,4 +1,5 @@
 import LMDB
+import Synchronization
 
 /// The reads of this process that the order of use on disk does not know yet.
 ///
@@ -38,12 +39,6 @@ final class DiskCacheTouches: Sendable {
       slots = [Slot](repeating: Slot(), count: slotCount)
       known = [UInt32](repeating: 0, count: knownCount)
     }
-
-    mutating func settle(_ version: UInt64, _ slot: Int) {
-      guard pending > 0, slots[slot].isPending, slots[slot].touch.version == version else { return }
-      slots[slot].isPending = false
-      pending -= 1
-    }
   }
 
   private struct Place {
@@ -62,6 +57,8 @@ final class DiskCacheTouches: Sendable {
   }
 
   private let stripes = (0..<stripeCount).map { _ in Guarded(Stripe()) }
+  /// How many notes were made and not taken; for a look without the locks.
+  private let pending = Atomic(0)
 
   /// Notes a read.
   ///
@@ -74,10 +71,7 @@ final class DiskCacheTouches: Sendable {
     return stripes[place.stripe].update { stripe in
       stripe.hits += 1
       if stripe.slots.isEmpty { stripe.makeRoom() }
-      if isDue {
-        if !stripe.slots[place.slot].isPending { stripe.pending += 1 }
-        stripe.slots[place.slot] = Slot(touch: touch, isPending: true)
-      }
+      if isDue { keep(touch, in: &stripe, place.slot) }
       if stripe.known[place.known] == place.tag { return true }
       stripe.known[place.known] = place.tag
       return false
@@ -89,9 +83,23 @@ final class DiskCacheTouches: Sendable {
     let place = Place(of: touch.version)
     stripes[place.stripe].update { stripe in
       if stripe.slots.isEmpty { stripe.makeRoom() }
-      if !stripe.slots[place.slot].isPending { stripe.pending += 1 }
-      stripe.slots[place.slot] = Slot(touch: touch, isPending: true)
+      keep(touch, in: &stripe, place.slot)
     }
+  }
+
+  private func keep(_ touch: Touch, in stripe: inout Stripe, _ slot: Int) {
+    if !stripe.slots[slot].isPending {
+      stripe.pending += 1
+      pending.add(1, ordering: .relaxed)
+    }
+    stripe.slots[slot] = Slot(touch: touch, isPending: true)
+  }
+
+  private func settle(_ version: UInt64, in stripe: inout Stripe, _ slot: Int) {
+    guard stripe.pending > 0, stripe.slots[slot].isPending, stripe.slots[slot].touch.version == version else { return }
+    stripe.slots[slot].isPending = false
+    stripe.pending -= 1
+    pending.subtract(1, ordering: .relaxed)
   }
 
   /// Counts a read that found nothing.
@@ -102,7 +110,7 @@ final class DiskCacheTouches: Sendable {
     let place = Place(of: version)
     stripes[place.stripe].update { stripe in
       if !stripe.known.isEmpty, stripe.known[place.known] == place.tag { stripe.known[place.known] = 0 }
-      stripe.settle(version, place.slot)
+      settle(version, in: &stripe, place.slot)
       stripe.hits -= 1
       stripe.misses += 1
     }
@@ -120,18 +128,18 @@ final class DiskCacheTouches: Sendable {
   /// Marks a note as taken.
   func settle(_ version: UInt64) {
     let place = Place(of: version)
-    stripes[place.stripe].update { $0.settle(version, place.slot) }
+    stripes[place.stripe].update { settle(version, in: &$0, place.slot) }
   }
 
   /// Takes up to `limit` notes, oldest first; they are still known as read.
   func take(_ limit: Int) -> [Touch] {
     var taken: [Touch] = []
+    if pending.load(ordering: .relaxed) == 0 { return taken }
     for stripe in stripes where taken.count < limit {
       stripe.update { stripe in
         guard stripe.pending > 0 else { return }
         for index in stripe.slots.indices where stripe.slots[index].isPending && taken.count < limit {
-          stripe.slots[index].isPending = false
-          stripe.pending -= 1
+          settle(stripe.slots[index].touch.version, in: &stripe, index)
           taken.append(stripe.slots[index].touch)
         }
       }

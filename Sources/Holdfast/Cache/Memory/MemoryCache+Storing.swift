@@ -12,24 +12,35 @@ extension MemoryCache {
     var evicted: [MemoryShard<Key, Value>.Entry] = []
     let (isStored, old) = ledger.update { ledger -> (Bool, MemoryShard<Key, Value>.Entry?) in
       takeTouches(&ledger)
-      let found = shard(hash).update { shard -> (isCurrent: Bool, slot: Int32) in
-        let position = shard.position(of: key, hash: hash)
-        return (shard.isCurrent(version, hash), position.map { shard.entries[$0].slot } ?? -1)
-      }
-      guard found.isCurrent else { return (false, nil) }
       let isOver = times.map(isOver) ?? false
-      switch ledger.admission(cost: cost, isPinned: isPinned, isOver: isOver, slot: found.slot) {
+      // One look at the shard is enough for what is there and stays within the limits.
+      var slot: Int32 = -1
+      var admission = MemoryLedger.Admission.fits
+      let replaced = shard(hash).update { shard -> MemoryShard<Key, Value>.Entry? in
+        guard shard.isCurrent(version, hash) else {
+          admission = .isObsolete
+          return nil
+        }
+        let position = shard.position(of: key, hash: hash)
+        if let position { slot = shard.entries[position].slot }
+        admission = ledger.admission(cost: cost, isPinned: isPinned, isOver: isOver, slot: slot)
+        guard let position, admission == .fits else { return nil }
+        return shard.replace(at: position, hash: hash, with: value, times: times, isChange: version == nil)
+      }
+      switch admission {
+      case .isObsolete: return (false, nil)
       case .fits: break
-      case .isTight where makeRoom(cost, replacing: found.slot, &ledger, &evicted): break
+      case .isTight where makeRoom(cost, replacing: slot, &ledger, &evicted): break
       default: return (false, remove(key, hash, &ledger))
       }
-      if found.slot < 0 { return (insert(value, key, hash, cost, isPinned, times, version, &ledger), nil) }
-      let old = shard(hash).update { shard -> MemoryShard<Key, Value>.Entry? in
-        guard shard.isCurrent(version, hash), let position = shard.position(of: key, hash: hash) else { return nil }
-        if version == nil { shard.change(hash) }
-        return shard.replace(at: position, with: value, times: times)
-      }
-      if old != nil { ledger.evictor.replace(found.slot, cost: cost, isPinned: isPinned) }
+      if slot < 0 { return (insert(value, key, hash, cost, isPinned, times, version, &ledger), nil) }
+      let old =
+        replaced
+        ?? shard(hash).update { shard -> MemoryShard<Key, Value>.Entry? in
+          guard shard.isCurrent(version, hash), let position = shard.position(of: key, hash: hash) else { return nil }
+          return shard.replace(at: position, hash: hash, with: value, times: times, isChange: version == nil)
+        }
+      if old != nil { ledger.evictor.replace(slot, cost: cost, isPinned: isPinned) }
       return (old != nil, old)
     }
     if isStored, let times { expectEnd(of: times) }

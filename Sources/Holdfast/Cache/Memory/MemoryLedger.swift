@@ -31,6 +31,8 @@ struct MemoryLedger: Sendable {
     /// Others have to leave first.
     case isTight
     case isRefused
+    /// What it was made from has changed meanwhile.
+    case isObsolete
   }
 
   /// Whether an entry may be stored, in place of another one if `slot` is not negative.

@@ -18,7 +18,10 @@ extension MemoryShard {
   ///
   /// - Returns: The old value.
   @inlinable
-  mutating func replace(at position: Int, with value: Value, times new: EntryTimes?) -> Entry {
+  mutating func replace(
+    at position: Int, hash: UInt64, with value: Value, times new: EntryTimes?, isChange: Bool
+  ) -> Entry {
+    if isChange { change(hash) }
     let old = Entry(key: nil, value: entries[position].value, hash: 0, slot: use(position))
     entries[position].value = value
     setTimes(new, at: position)

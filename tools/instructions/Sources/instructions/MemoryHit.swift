@@ -25,3 +25,21 @@ func memoryHits(_ mode: String, _ operations: Int) -> Int {
   }
   return sum
 }
+
+/// Values that replace others, in a memory cache or in a dictionary with a lock.
+func memorySets(_ mode: String, _ operations: Int) -> Int {
+  let keys = (0..<10_000).map { "key:\($0 * 7919 % 1_000_003)" }
+  let payload = Payload(1)
+  switch mode {
+  case "replace":
+    let cache = MemoryCache<String, Payload>(countLimit: 20_000)
+    for key in keys { cache.setObject(payload, forKey: key, cost: 1) }
+    for number in 0..<operations { cache.setObject(payload, forKey: keys[number * 7 % 10_000], cost: 1) }
+    return cache.totalCount
+  default:
+    let dictionary = Mutex<[String: Payload]>([:])
+    for key in keys { dictionary.withLock { $0[key] = payload } }
+    for number in 0..<operations { dictionary.withLock { $0[keys[number * 7 % 10_000]] = payload } }
+    return dictionary.withLock { $0.count }
+  }
+}

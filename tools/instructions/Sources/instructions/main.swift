@@ -104,6 +104,10 @@ func run(_ mode: String, _ operations: Int, _ environment: Environment, _ a: Dat
     try cache.setValues(keys.map { ($0, value) })
     for key in keys { sum += try cache.value(forKey: key)?.count ?? 0 }
     for _ in 0..<operations { sum += try cache.value(forKey: keys[Int(numbers.next())])?.count ?? 0 }
+  case "hit4k": sum = try diskHits(4096, operations, at: environment.path)
+  case "hit20k": sum = try diskHits(20_000, operations, at: environment.path)
+  case "set4k": sum = try diskSets(4096, operations, at: environment.path)
+  case "set20k": sum = try diskSets(20_000, operations, at: environment.path)
   case "put":
     for part in 0..<operations / 1000 {
       try environment.write { t in
@@ -112,6 +116,7 @@ func run(_ mode: String, _ operations: Int, _ environment: Environment, _ a: Dat
         }
       }
     }
+  case "replace", "assign": sum = memorySets(mode, operations)
   case "memory", "dictionary": sum = memoryHits(mode, operations)
   default: break
   }

@@ -1,11 +1,11 @@
 import Foundation
 
 /// A file system of the calling thread alone, in a mount name space of its own, so that nothing is left behind.
-enum Mount {
+public enum Mount {
   /// Mounts a file system in memory; the whole test must run on one thread.
   ///
   /// - Returns: `false` if this process may not mount.
-  static func temporary(at path: String, size: String) -> Bool {
+  public static func temporary(at path: String, size: String) -> Bool {
     typealias Unshare = @convention(c) (Int32) -> Int32
     let unshare = unsafe unsafeBitCast(dlsym(dlopen(nil, RTLD_NOW), "unshare")!, to: Unshare.self)
     let newMountNamespace: Int32 = 0x0002_0000
@@ -16,13 +16,13 @@ enum Mount {
   }
 
   /// Lets nobody write to it any more.
-  static func makeReadOnly(_ path: String) {
+  public static func makeReadOnly(_ path: String) {
     precondition(unsafe mount("none", path, nil, UInt(MS_REMOUNT | MS_RDONLY), nil) == 0)
   }
 
-  static func makeWritable(_ path: String) {
+  public static func makeWritable(_ path: String) {
     precondition(unsafe mount("none", path, nil, UInt(MS_REMOUNT), nil) == 0)
   }
 
-  static func remove(_ path: String) { unsafe umount2(path, Int32(MNT_DETACH)) }
+  public static func remove(_ path: String) { unsafe umount2(path, Int32(MNT_DETACH)) }
 }
