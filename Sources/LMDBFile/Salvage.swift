@@ -68,7 +68,7 @@ package struct Salvage {
 
   /// A file without a readable head, by the layout that its pages seem to have.
   private static func file(_ source: ByteSource, else error: ReadError) throws(ReadError) -> DataFile {
-    guard let layout = try LayoutGuess.layout(of: source) else { throw error }
+    guard try source.status().isRegular, let layout = try LayoutGuess.layout(of: source) else { throw error }
     return DataFile(source, assuming: layout)
   }
 

@@ -106,16 +106,16 @@ import Testing
     let cache = MemoryCache<Int, Int>(time: time)
     for key in 0..<50 { cache.setObject(key, forKey: key, lifetime: .seconds(60)) }
     for key in 50..<100 { cache.setObject(key, forKey: key, lifetime: .seconds(300)) }
-    time.waitForNap(1)
+    await time.waitForNap(1)
     #expect(time.naps == [.seconds(60)])
     time.advance(by: .seconds(60))
-    time.waitForNap(2)
+    await time.waitForNap(2)
     #expect(cache.totalCount == 50 && time.naps == [.seconds(60), .seconds(240)])
     cache.setObject(0, forKey: 0, lifetime: .milliseconds(1))
-    time.waitForNap(3)
+    await time.waitForNap(3)
     #expect(time.naps.last == .seconds(5), "Not more often than each autoTrimInterval.")
     time.advance(by: .seconds(5))
-    time.waitForNap(4)
+    await time.waitForNap(4)
     #expect(cache.totalCount == 50)
     time.advance(by: .seconds(1000))
     while cache.totalCount > 0 { await Task.yield() }

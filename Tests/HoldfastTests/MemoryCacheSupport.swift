@@ -8,6 +8,7 @@ final class ManualTime: Sendable {
     var now: Int64 = 1_000_000_000
     var sleepers: [(end: Int64, waiter: CheckedContinuation<Void, Never>)] = []
     var naps: [Duration] = []
+    var watchers: [(number: Int, waiter: CheckedContinuation<Void, Never>)] = []
   }
 
   private let state = Monitor(State())
@@ -20,17 +21,28 @@ final class ManualTime: Sendable {
       now: { self.state.update { $0.now } },
       sleep: { duration in
         await withCheckedContinuation { waiter in
-          self.state.update { state in
+          let served = self.state.update { state in
             state.naps.append(duration)
             state.sleepers.append((state.now + duration.milliseconds, waiter))
+            defer { state.watchers.removeAll { $0.number <= state.naps.count } }
+            return state.watchers.filter { $0.number <= state.naps.count }
           }
+          served.forEach { $0.waiter.resume() }
         }
         try Task.checkCancellation()
       })
   }
 
-  /// Blocks until somebody sleeps for the n-th time.
-  func waitForNap(_ number: Int) { state.wait { $0.naps.count >= number ? () : nil } }
+  /// Suspends until somebody sleeps for the n-th time. Blocking would take a thread from those who are to sleep.
+  func waitForNap(_ number: Int) async {
+    await withCheckedContinuation { waiter in
+      let isOver = state.update { state in
+        if state.naps.count < number { state.watchers.append((number, waiter)) }
+        return state.naps.count >= number
+      }
+      if isOver { waiter.resume() }
+    }
+  }
 
   /// Sets the clock forward or back.
   func advance(by duration: Duration) {

@@ -97,14 +97,28 @@ import Testing
   }
 
   @Test func everyReadIsOneCommitOrRefused() async throws {
+    let hasEnded = Monitor(false)
     async let child: Void = {
       await #expect(processExitsWith: .success) { [path = folder.path as String] in try Self.write(to: path) }
+      hasEnded.update { $0 = true }
     }()
-    let clock = ContinuousClock()
-    let limit = clock.now + .seconds(60)
-    while !FileManager.default.fileExists(atPath: "\(folder.path)/started"), clock.now < limit {
-      try await Task.sleep(for: .milliseconds(20))
+    while !FileManager.default.fileExists(atPath: "\(folder.path)/started"), !hasEnded.update({ $0 }) {
+      try? await Task.sleep(for: .milliseconds(20))
     }
+    let result = Result { try readAll() }
+    // Whatever came of it, or the writer would go on for ever.
+    _ = FileManager.default.createFile(atPath: "\(folder.path)/stop", contents: nil)
+    await child
+    let list = try result.get().sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.accepted)+\($0.value.refused)" }
+    print("writer: \(try Tool.text("\(folder.path)/rate")); accepted + refused: \(list.joined(separator: ", "))")
+    // What was written meanwhile is sound.
+    for path in [store, cache, plain] { #expect(try Tool.kvdump("verify", path).status == 0) }
+    #expect(try Tool.kvdump("cache", "verify", cache).status == 0)
+    #expect(try Tool.kvdump("outbox", "verify", store).status == 0)
+  }
+
+  /// Runs every command, and counts by its name how often it was accepted, and how often refused.
+  private func readAll() throws -> [String: (accepted: Int, refused: Int)] {
     let before = try listing()
     var counts: [String: (accepted: Int, refused: Int)] = [:]
     for _ in 0..<Self.rounds {
@@ -126,15 +140,7 @@ import Testing
       }
     }
     #expect(try listing() == before)
-    _ = FileManager.default.createFile(atPath: "\(folder.path)/stop", contents: nil)
-    await child
-    let rate = try Tool.text("\(folder.path)/rate")
-    let list = counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.accepted)+\($0.value.refused)" }
-    print("writer: \(rate); accepted + refused: \(list.joined(separator: ", "))")
-    // What was written meanwhile is sound.
-    for path in [store, cache, plain] { #expect(try Tool.kvdump("verify", path).status == 0) }
-    #expect(try Tool.kvdump("cache", "verify", cache).status == 0)
-    #expect(try Tool.kvdump("outbox", "verify", store).status == 0)
+    return counts
   }
 
   /// No command makes a lock file, not even with --lock.

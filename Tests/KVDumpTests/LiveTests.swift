@@ -8,36 +8,34 @@ import Testing
   private let folder = TemporaryDirectory()
   private var path: String { "\(folder.path)/e" }
 
-  private func writing(_ body: () throws -> Void) async throws {
-    let environment = try Environment.open(
-      at: path, databases: ["x"], options: .init(durability: .unsafeNoSync))
+  private static func write(_ number: Int, to environment: Environment) throws {
     let x = try environment.database("x")
-    func write(_ number: Int) throws {
-      let value = Array("value \(number)".utf8)
-      try environment.write { t in
-        for key in 0..<100 { try t.set(value.span, forKey: Array("key\(key)".utf8).span, in: x) }
-      }
+    let value = Array("value \(number)".utf8)
+    try environment.write { t in
+      for key in 0..<100 { try t.set(value.span, forKey: Array("key\(key)".utf8).span, in: x) }
     }
-    try write(0)
-    let writer = Task.detached { [environment] in
-      let x = try environment.database("x")
-      var number = 1
-      while !Task.isCancelled {
-        let value = Array("value \(number)".utf8)
-        try environment.write { t in
-          for key in 0..<100 { try t.set(value.span, forKey: Array("key\(key)".utf8).span, in: x) }
-        }
-        number += 1
-      }
-    }
-    let result = Result { try body() }
-    writer.cancel()
-    try await writer.value
-    try result.get()
   }
 
-  @Test func aDumpIsOneCommitOrRefused() async throws {
-    try await writing {
+  /// Runs `body` beside a thread that writes: not a task, which would wait for a thread that `body` may be blocking.
+  private func writing(_ body: () throws -> Void) throws {
+    let environment = try Environment.open(
+      at: path, databases: ["x"], options: .init(durability: .unsafeNoSync))
+    try Self.write(0, to: environment)
+    let isOver = Monitor(false)
+    let writer = Thread {
+      var number = 1
+      while !isOver.update({ $0 }), (try? Self.write(number, to: environment)) != nil { number += 1 }
+    }
+    writer.start()
+    defer {
+      isOver.update { $0 = true }
+      while !writer.isFinished { Thread.sleep(forTimeInterval: 0.01) }
+    }
+    try body()
+  }
+
+  @Test func aDumpIsOneCommitOrRefused() throws {
+    try writing {
       let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
       for _ in 0..<10 {
         let command = try Tool.kvdump("cat", "--values", "-F", "raw0", path, "x")
@@ -54,8 +52,8 @@ import Testing
     }
   }
 
-  @Test func commitsAreWatched() async throws {
-    try await writing {
+  @Test func commitsAreWatched() throws {
+    try writing {
       let command = try Tool.kvdump("watch", path, "--interval", "0.01", "--commits", "2", "--lock")
       #expect(command.status == 64)
       let watch = try Tool.kvdump("watch", path, "--interval", "0.05", "--commits", "2", "-F", "jsonl")

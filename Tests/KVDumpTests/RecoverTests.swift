@@ -33,6 +33,8 @@ import Testing
       let command = try Tool.kvdump("recover", Tool.fixture("damaged/\(name)"), "-o", target)
       #expect(command.status == status && !FileManager.default.fileExists(atPath: target))
     }
+    try FileManager.default.createDirectory(atPath: "\(folder.path)/d/data.mdb", withIntermediateDirectories: true)
+    #expect(try Tool.kvdump("recover", "\(folder.path)/d", "-o", target).status == 69)
     try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
     #expect(try Tool.kvdump("recover", Tool.fixture("env/many"), "-o", target).status == 73)
   }

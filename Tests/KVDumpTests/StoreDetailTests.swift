@@ -85,6 +85,15 @@ import Testing
     #expect(try Tool.kvdump("help", "outbox", "cancel").output.contains("laid over the state"))
   }
 
+  /// A store of the first version, which knew neither layers nor expiry.
+  @Test func anEarlierLayoutIsShown() throws {
+    let earlier = "\(Place.root)/Tests/HoldfastTests/Outbox/Fixtures/layout-1"
+    let entry = try rows("outbox", "show", earlier, "3")
+    #expect(entry["lane"] == "a" && entry["expires"] == "never" && entry["recovery"] == "resend")
+    #expect(try Tool.kvdump("outbox", "show", earlier, "4").output.contains("http 400"))
+    #expect(try Tool.kvdump("outbox", "verify", earlier).status == 0)
+  }
+
   @Test func theNewestComeLast() throws {
     do {
       let store = try Store.open(at: store)

@@ -51,12 +51,18 @@ enum KVDump {
     try context.output.flush()
   }
 
+  /// The commands whose name starts with a word, such as `outbox`.
+  static func group(_ word: String) -> [any Command.Type] { commands.filter { $0.help.name.hasPrefix(word + " ") } }
+
   /// The command that the first word names, or the first two.
   static func find(_ words: [String]) throws(Failure) -> (any Command.Type, [String]) {
     let first = words[0] == "scan" ? "cat" : words[0]
     if let command = commands.first(where: { $0.help.name == first }) { return (command, Array(words.dropFirst())) }
-    let group = commands.map { $0.help.name }.filter { $0.hasPrefix(first + " ") }
+    let group = group(first).map { $0.help.name }
     guard !group.isEmpty else {
+      if (try? ByteSource.status(of: first)) != nil {
+        throw Failure(.usage, "say what to do with it, such as `kvdump info \(printable(first))`")
+      }
       throw Failure(.usage, "there is no command \(printable(first)); `kvdump help` lists them")
     }
     guard words.count > 1, let command = commands.first(where: { $0.help.name == "\(first) \(words[1])" }) else {

@@ -58,6 +58,8 @@ public struct JournalRecord: Sendable, Hashable {
 /// The next number is derived from the last row, so whoever trims must leave that one.
 struct Journal: Sendable {
   private static let format: UInt8 = 1
+  /// No record has this number or a later one.
+  static let end: UInt64 = 1 << 63
   let rows: Database
 
   /// Costs one step to the last row and one put.
@@ -67,9 +69,7 @@ struct Journal: Sendable {
     in transaction: inout WriteTransaction
   ) throws(StoreError) -> UInt64 {
     let last = try lastSequence(in: transaction.reader)
-    guard last < .max else {
-      throw StoreError(.corruptRecord, "The last number of \(rows.name) cannot be right; restore a copy of the store.")
-    }
+    guard last + 1 < Self.end else { throw notANumber }
     var writer = ShortBytes()
     writer.append(Self.format)
     writer.append(kind.rawValue)
@@ -117,10 +117,21 @@ struct Journal: Sendable {
   }
 
   private func number(of key: Span<UInt8>) throws(StoreError) -> UInt64 {
-    guard key.count == 8 else {
-      throw StoreError(.corruptRecord, "A key of \(rows.name) is not a number; restore a copy of the store.")
+    guard let number = Self.number(of: key) else { throw notANumber }
+    return number
+  }
+
+  private var notANumber: StoreError {
+    StoreError(
+      .corruptRecord, "A key of \(rows.name) is no number of a record; repair it with `Outbox.verify(repair:)`.")
+  }
+
+  /// The number that a key stands for; `nil` for what can be none. No journal gets so far that sums could overflow.
+  static func number(of key: Span<UInt8>) -> UInt64? {
+    guard key.count == 8, let number = try? key.loadBigEndian(UInt64.self, at: 0), number > 0, number < end else {
+      return nil
     }
-    return try EntryID(key: key, at: 0, of: rows).rawValue
+    return number
   }
 
   fileprivate static func check(_ bytes: Span<UInt8>) throws(Malformed) {

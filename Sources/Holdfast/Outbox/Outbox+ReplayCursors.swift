@@ -119,7 +119,7 @@ extension Outbox {
       var cursor = try transaction.cursor(in: entries)
       let number =
         if try cursor.next() {
-          try EntryID(key: cursor.key, at: 0, of: entries).rawValue - 1
+          max(1, try EntryID(key: cursor.key, at: 0, of: entries).rawValue) - 1
         } else {
           try meta.value("sequence", in: transaction)
         }

@@ -40,7 +40,13 @@ extension Outbox {
   func head(ofLane lane: String, in transaction: borrowing ReadTransaction) throws(StoreError) -> EntryID? {
     let start = lanePrefix(lane)
     guard let key = try transaction.key(atOrAfter: start, in: lanes), start.isPrefix(of: key) else { return nil }
-    return try EntryID(key: key, at: start.count, of: lanes)
+    if key.count == start.count + 8 { return try EntryID(key: key, at: start.count, of: lanes) }
+    // A key of another length is damaged, and names nothing; behind it may be others.
+    var cursor = try transaction.cursor(in: lanes, over: .prefix(start.array))
+    while try cursor.next() {
+      if cursor.key.count == start.count + 8 { return try EntryID(key: cursor.key, at: start.count, of: lanes) }
+    }
+    return nil
   }
 
   /// Whether no older entry of the lane is left.
@@ -70,6 +76,7 @@ extension Outbox {
     var found: [EntryID] = []
     var cursor = try transaction.cursor(in: index, over: .prefix(prefix.array))
     while try cursor.next() {
+      guard cursor.key.count == prefix.count + 8 else { continue }
       let id = try EntryID(key: cursor.key, at: prefix.count, of: index)
       if let entry = try readableEntry(id, in: transaction), isMeant(entry) { found.append(id) }
     }

@@ -81,7 +81,7 @@ extension Outbox {
   ) throws(StoreError) -> UInt64 {
     let missed = try pending(row, upTo: end, in: transaction.reader)
     var row = row
-    row.missed += missed
+    row.missed = row.missed > .max - missed ? .max : row.missed + missed
     row.floor = end
     try cursors.removeAcknowledgements(of: row, upTo: end, in: &transaction)
     try cursors.acknowledge([], &row, journal, in: &transaction)

@@ -15,12 +15,13 @@ struct OutboxCheck {
   init(_ outbox: Outbox) { self.outbox = outbox }
 
   mutating func run(in transaction: borrowing ReadTransaction) throws(StoreError) {
+    // First, since whatever is put right is noted in the journal.
+    try checkJournal(in: transaction)
     try checkEntries(in: transaction)
     try checkStates(in: transaction)
     try checkIndexes(in: transaction)
     try checkAttachments(in: transaction)
     try checkDead(in: transaction)
-    try checkJournal(in: transaction)
     try checkCursors(in: transaction)
   }
 
@@ -192,7 +193,12 @@ struct OutboxCheck {
     var last: UInt64?
     var cursor = try transaction.cursor(in: outbox.journal.rows)
     while try cursor.next() {
-      guard let number = id(of: cursor.key, "outbox.log")?.rawValue else { continue }
+      guard let number = Journal.number(of: cursor.key), number + 1 < Journal.end else {
+        report.add("A key of outbox.log is no number of a record.")
+        // Nothing could be appended behind it.
+        fixes.append(.remove([UInt8](copying: cursor.key), outbox.journal.rows))
+        continue
+      }
       if let last, number != last + 1 { report.add("The journal has a gap before its record \(number).") }
       last = number
       do throws(Malformed) {

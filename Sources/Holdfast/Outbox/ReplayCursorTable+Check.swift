@@ -12,7 +12,11 @@ extension ReplayCursorTable {
   /// Checks that no cursor is ahead of the journal, and that each acknowledgement lies between the floor of its cursor and
   /// the end of the journal.
   func problems(_ journal: Journal, in transaction: borrowing ReadTransaction) throws(StoreError) -> [Problem] {
-    let last = try journal.lastSequence(in: transaction)
+    let last: UInt64
+    do throws(StoreError) { last = try journal.lastSequence(in: transaction) } catch  where error.code == .corruptRecord
+    {
+      return [Problem(text: error.message)]
+    }
     var problems: [Problem] = []
     var floors: [UInt64: UInt64] = [:]
     var cursor = try transaction.cursor(in: rows)

@@ -13,24 +13,28 @@ extension OptimisticLayers {
     return found
   }
 
-  /// Whether there are layers over a key.
+  /// Whether there are layers over a key, readable or not.
   func exist(over key: StateKey, in transaction: borrowing ReadTransaction) throws(StoreError) -> Bool {
-    try !layers(over: key, in: transaction).isEmpty
+    var cursor = try transaction.cursor(in: layers, over: .prefix([1] + key.hash))
+    return try cursor.next()
   }
 
-  /// The layers of an entry.
-  func layers(ofEntry entry: UInt64, in transaction: borrowing ReadTransaction) throws(StoreError) -> [Layer] {
-    var found: [Layer] = []
-    var cursor = try transaction.cursor(in: layers, over: .prefix([2] + entry.bigEndianBytes))
-    while try cursor.next() {
-      let hash = [UInt8](copying: cursor.key).dropFirst(9)
-      let row = [1] + hash + entry.bigEndianBytes
-      guard let value = try transaction.value(forKey: row.span, in: layers) else {
-        throw damaged("a layer of the outbox entry \(entry) is gone")
-      }
-      found.append(try layer(row.span, value))
+  /// The keys of the rows that lead to the layers of an entry.
+  func rows(ofEntry entry: UInt64, in transaction: borrowing ReadTransaction) throws(StoreError) -> [[UInt8]] {
+    try transaction.keys(of: .prefix([2] + entry.bigEndianBytes), in: layers, limit: .max)
+  }
+
+  /// The layer that a row of its entry leads to.
+  func layer(
+    ofRow row: [UInt8], _ entry: UInt64, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> Layer {
+    let key = layerKey(ofRow: row, entry)
+    guard let value = try transaction.value(forKey: key.span, in: layers) else {
+      throw damaged(entry, "some are gone")
     }
-    return found
+    let layer = try layer(key.span, value)
+    guard layerKey(layer.key, entry) == key else { throw damaged(entry, "they claim another key") }
+    return layer
   }
 
   /// The keys that have layers.
@@ -43,18 +47,28 @@ extension OptimisticLayers {
 
   func layerKey(_ key: StateKey, _ entry: UInt64) -> [UInt8] { [1] + key.hash + entry.bigEndianBytes }
 
+  /// The key of the layer that a row of its entry leads to.
+  func layerKey(ofRow row: [UInt8], _ entry: UInt64) -> [UInt8] { [1] + row.dropFirst(9) + entry.bigEndianBytes }
+
   func entryKey(_ entry: UInt64, _ key: StateKey) -> [UInt8] { [2] + entry.bigEndianBytes + key.hash }
 
   func layer(_ row: Span<UInt8>, _ value: Span<UInt8>) throws(StoreError) -> Layer {
     do throws(Malformed) {
       return try Layer(decoding: value, entry: row.loadBigEndian(UInt64.self, at: 17))
     } catch {
-      throw damaged(error.reason)
+      throw damaged(try? row.loadBigEndian(UInt64.self, at: 17), error.reason)
     }
   }
 
-  private func damaged(_ reason: String) -> StoreError {
-    StoreError(.corruptRecord, "A row of \(layers.name) cannot be read: \(reason); restore a copy of the store.")
+  private func damaged(_ entry: UInt64?, _ reason: String) -> StoreError {
+    guard let entry else {
+      return StoreError(
+        .corruptRecord, "A row of \(layers.name) cannot be read: \(reason); restore a copy of the store.")
+    }
+    return StoreError(
+      .corruptRecord,
+      "The optimistic changes of the outbox entry \(entry) cannot be read: \(reason); cancel it, others are not affected."
+    )
   }
 }
 

@@ -77,11 +77,18 @@ final class OptimisticLayers: Sendable {
   func end(
     _ entry: UInt64, isDelivered: Bool, at now: Int64, in transaction: inout WriteTransaction
   ) throws(StoreError) {
-    for layer in try layers(ofEntry: entry, in: transaction.reader) {
-      if isDelivered && layer.policy == .fold {
-        try fold(layer, at: now, in: &transaction)
-      } else {
-        try drop(layer, in: &transaction)
+    for row in try rows(ofEntry: entry, in: transaction.reader) {
+      do throws(StoreError) {
+        let layer = try layer(ofRow: row, entry, in: transaction.reader)
+        if isDelivered && layer.policy == .fold {
+          try fold(layer, at: now, in: &transaction)
+        } else {
+          try drop(layer, in: &transaction)
+        }
+      } catch  where error.code == .corruptRecord && !isDelivered {
+        // What cannot be read can be taken back all the same.
+        try transaction.remove(layerKey(ofRow: row, entry), in: layers)
+        try transaction.remove(row, in: layers)
       }
     }
   }

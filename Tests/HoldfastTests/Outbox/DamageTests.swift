@@ -29,6 +29,21 @@ import Testing
     #expect(sender.sent.map(\.text) == ["1", "2"])
   }
 
+  @Test func shortKeysOfALaneAndAKeyNameNothing() async throws {
+    let store = try open()
+    try store.enqueue("1", lane: "a") { $0.key = "k" }
+    try await store.write { t in
+      for index in [store.outbox.lanes, store.outbox.keys] {
+        let row = try t.reader.keys(of: .all, in: index, limit: 1)[0]
+        try t.set([], forKey: Array(row.dropLast(3)), in: index)
+      }
+    }
+    try store.enqueue("2", lane: "a") { ($0.key, $0.conflict) = ("k", .replace) }
+    let sender = ScriptedSender()
+    try await store.outbox.drain(with: sender)
+    #expect(sender.sent.map(\.text) == ["2"])
+  }
+
   @Test func aCounterAtItsEndIsATypedError() async throws {
     let store = try open()
     try await store.write { t in

@@ -110,6 +110,22 @@ import Testing
     #expect(try store.outboxRows().isEmpty)
   }
 
+  @Test(arguments: [
+    [9], [127] + [UInt8](repeating: 255, count: 7), [128, 0, 0, 0, 0, 0, 0, 0], [UInt8](repeating: 255, count: 8),
+  ])
+  func aJournalThatTakesNothingIsPutRight(_ key: [UInt8])
+    async throws
+  {
+    let store = try open()
+    try store.enqueue(["1"])
+    try await store.write { t in try t.set([], forKey: key, in: store.outbox.journal.rows) }
+    #expect(throws: StoreError.self) { try store.enqueue(["2"]) }
+    #expect(try store.outbox.verify(repair: true).repaired == 1)
+    #expect(try store.outbox.verify().problems == [])
+    try store.enqueue(["2"])
+    #expect(try store.journal().map(\.sequence) == [1, 2])
+  }
+
   @Test func damagedRowsAreNamedAndLeftAlone() async throws {
     let store = try await makeStore()
     try await store.write { t in

@@ -76,6 +76,28 @@ import Testing
     try store.state.verify()
   }
 
+  @Test func aPromiseThatCannotBeReadCanBeTakenBack() async throws {
+    let store = try fixture.open()
+    let ids = try ["a", "b"].map { text in
+      try store.commit { try store.outbox.enqueue(Self.request(text, lane: text), in: &$0) }
+    }
+    let layers = store.outbox.layers
+    try store.commit { t in
+      try t.set([9], forKey: layers.layerKey("post:1", ids[0].rawValue), in: layers.layers)
+      try t.remove(layers.layerKey("user:1", ids[0].rawValue), in: layers.layers)
+    }
+    let error = #expect(throws: StoreError.self) { try store.state.merged(["post:1"]) }
+    #expect(
+      error?.message.contains("outbox entry 1 cannot be read") == true && error?.message.contains("cancel it") == true)
+    _ = try await store.outbox.drain(with: ScriptedSender())
+    #expect(try store.outbox.pendingEntries(limit: 9).map(\.id) == ids, "nothing is folded over what nobody knows")
+    try store.commit { _ = try store.outbox.cancel(.entry(ids[0]), in: &$0) }
+    #expect(try store.state.merged(["post:1"])["by"] == "b")
+    #expect(try await store.outbox.drain(with: ScriptedSender()).delivered == 1)
+    #expect(try store.state.merged(["post:1"])["by"] == "b")
+    try store.state.verify()
+  }
+
   @Test func failedRequestsTakeBackWhatTheyPromisedEachAlone() async throws {
     let store = try fixture.open()
     try store.update("post:1", ["by": "nobody"])

@@ -33,6 +33,19 @@ final class Loading {
     }
   }
 
+  /// Runs what makes a new file in a directory, which is made if it is missing, and goes again if nothing comes of it.
+  static func inDirectory(_ path: String, _ body: () throws(Failure) -> Void) throws(Failure) {
+    let isThere = FileManager.default.fileExists(atPath: path)
+    try makeDirectory(path)
+    do throws(Failure) {
+      try body()
+    } catch {
+      let isEmpty = (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty ?? false
+      if !isThere && isEmpty { try? FileManager.default.removeItem(atPath: path) }
+      throw error
+    }
+  }
+
   /// Makes a directory for a new file, if it is missing.
   static func makeDirectory(_ path: String) throws(Failure) {
     if FileManager.default.fileExists(atPath: path) { return }

@@ -57,6 +57,9 @@ struct CatCommand: Command {
   func run(_ context: Context) throws(Failure) {
     try context.read(reading) { (snapshot) throws(Failure) in
       let tree = try reading.database(name, in: snapshot)
+      if name == nil, context.output.isTerminal, let database = try? snapshot.databases().first {
+        context.remark("these describe the named databases; `cat PATH \(database.title)` shows what is in one")
+      }
       do throws(ReadFailure<Failure>) {
         switch counts {
         case nil: try show(tree, snapshot, context)

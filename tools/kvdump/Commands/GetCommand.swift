@@ -44,7 +44,11 @@ struct GetCommand: Command {
         try records.seek(to: bytes) && records.key.array == bytes
       }
       guard isFound else {
-        throw Failure(.negativeAnswer, "\(printable(reading.path)): \(tree.title) has no key \(printable(key))")
+        let hasOthers = name == nil && ((try? snapshot.databases()) ?? []).isEmpty == false
+        throw Failure(
+          .negativeAnswer,
+          "\(printable(reading.path)): \(tree.title) has no key \(printable(key))"
+            + (hasOthers ? "; name one of the other databases before it, which `kvdump ls` lists" : ""))
       }
       var isSame = true
       while isSame {

@@ -10,6 +10,8 @@ struct HelpCommand: Command {
 
   func run(_ context: Context) throws(Failure) {
     if words.isEmpty { return try Self.show(nil) }
+    let group = words.count == 1 ? KVDump.group(words[0]) : []
+    if !group.isEmpty { return try context.output.line(Self.list(group)) }
     if words == ["terms"] { return try context.output.line(Self.terms) }
     try Self.show(try KVDump.find(words).0)
   }
@@ -56,20 +58,23 @@ struct HelpCommand: Command {
     75 changed while it was read, 77 not allowed, 130 interrupted, 141 nobody read on.
     """
 
+  private static func list(_ commands: [any Command.Type]) -> String {
+    let width = commands.map { $0.help.name.count }.max() ?? 0
+    return commands.map { "  " + $0.help.name.padded(to: width) + "  " + $0.help.summary }.joined(separator: "\n")
+  }
+
   private static var overview: String {
-    let width = KVDump.commands.map { $0.help.name.count }.max() ?? 0
-    let list = KVDump.commands.map { "  " + $0.help.name.padded(to: width) + "  " + $0.help.summary }
-    return """
-      Usage: kvdump COMMAND PATH [ARGUMENTS]
+    """
+    Usage: kvdump COMMAND PATH [ARGUMENTS]
 
-      \(introduction)
+    \(introduction)
 
-      \(list.joined(separator: "\n"))
+    \(list(KVDump.commands))
 
-      `kvdump help COMMAND` shows the options of a command, and an example; `kvdump help terms` says what the words mean.
+    `kvdump help COMMAND` shows the options of a command, and an example; `kvdump help terms` says what the words mean.
 
-      Data goes to standard output, everything else to standard error. Exit codes:
-      \(exitCodes)
-      """
+    Data goes to standard output, everything else to standard error. Exit codes:
+    \(exitCodes)
+    """
   }
 }

@@ -40,8 +40,11 @@ struct ImportCommand: Command {
       throw Failure(
         .usage, "\(printable(path)) is there already; give the input as a file with -f, since it is read twice")
     }
-    let size = try existingSize()
-    if size == nil { try Loading.makeDirectory(path) }
+    if let size = try existingSize() { return try load(size, context) }
+    try Loading.inDirectory(path) { () throws(Failure) in try load(nil, context) }
+  }
+
+  private func load(_ size: UInt64?, _ context: Context) throws(Failure) {
     var importing = Importing(path, mapSize: size, default: name, mode)
     var line = 0
     do throws(Failure) {

@@ -60,9 +60,10 @@ struct LoadCommand: Command {
       let size = try check(input, context)
       if isDryRun { return }
       try load(input, mapSize: try existingMapSize(data) + UInt64(size) * 3 + 1 << 20, context)
-    } else {
-      if !isFile { try Loading.makeDirectory(path) }
+    } else if isFile {
       try load(input, mapSize: nil, context)
+    } else {
+      try Loading.inDirectory(path) { () throws(Failure) in try load(input, mapSize: nil, context) }
     }
     spool?.remove()
   }

@@ -4,17 +4,24 @@ import LMDBFile
 
 /// What requests in flight have laid over the state, as a snapshot of the file has it.
 struct LayerReader {
-  private let layers: StoreTable
+  /// `nil` in a store of a version that knew no layers.
+  private let layers: StoreTable?
 
   init(_ reading: Reading, _ snapshot: Snapshot) throws(Failure) {
-    layers = try StoreTable("state.layer", of: "state", reading, snapshot)
+    do throws(Failure) {
+      layers = try StoreTable("state.layer", of: "state", reading, snapshot)
+    } catch {
+      guard error.kind == .noInput else { throw error }
+      layers = nil
+    }
   }
 
   /// The layers over a record, in the order of their entries.
   func layers(over key: StateKey) throws(Failure) -> [LayerRow] {
+    guard let layers else { return [] }
     var found: [LayerRow] = []
     try layers.forEach(prefix: LayerRow.prefix(over: key)) { (stored, value) throws(Failure) in
-      let layer = try row(stored, value)
+      let layer = try row(stored, value, layers)
       // Another key with the same hash is none of ours.
       if layer.key == key { found.append(layer) }
       return true
@@ -24,16 +31,17 @@ struct LayerReader {
 
   /// The layers of an entry.
   func layers(of entry: EntryID) throws(Failure) -> [LayerRow] {
+    guard let layers else { return [] }
     var found: [LayerRow] = []
     try layers.forEach(prefix: LayerRow.prefix(of: entry)) { (key, _) throws(Failure) in
       let stored = LayerRow.stored(by: key, of: entry)
-      if let value = try layers.value(stored) { found.append(try row(stored, value)) }
+      if let value = try layers.value(stored) { found.append(try row(stored, value, layers)) }
       return true
     }
     return found
   }
 
-  private func row(_ stored: [UInt8], _ value: [UInt8]) throws(Failure) -> LayerRow {
+  private func row(_ stored: [UInt8], _ value: [UInt8], _ layers: StoreTable) throws(Failure) -> LayerRow {
     do throws(StoreError) {
       return try LayerRow(stored, value)
     } catch {
