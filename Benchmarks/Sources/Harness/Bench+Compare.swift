@@ -15,8 +15,8 @@ extension Bench {
   ///   - contenders: Ours first.
   /// - Throws: ``BenchError/sumsDiffer(_:_:)`` if contenders did not read the same; what a contender throws.
   public func compare(_ workload: Workload, _ contenders: [Contender]) throws {
-    guard let ours = contenders.first, filter.map({ workload.name.contains($0) }) ?? true else { return }
-    let operations = try calibrated(workload, ours)
+    guard !contenders.isEmpty, filter.map({ workload.name.contains($0) }) ?? true else { return }
+    let operations = try calibrated(workload, contenders)
     let warmUps = 2
     let limit = min(effort.rounds.upperBound + warmUps, workload.roundLimit ?? .max)
     let end = Clock.wall.now + effort.workloadTime
@@ -55,21 +55,24 @@ extension Bench {
     }
   }
 
-  /// How many operations a slice has: doubled until ours takes the time of a slice.
-  private func calibrated(_ workload: Workload, _ ours: Contender) throws -> Int {
+  /// How many operations a slice has: doubled until ours takes the time of a slice, or another one eight times as long.
+  private func calibrated(_ workload: Workload, _ contenders: [Contender]) throws -> Int {
     guard case .calibrated(let limit) = workload.size else {
       if case .fixed(let operations) = workload.size { return operations }
       return 1
     }
-    var operations = min(16, limit)
-    while true {
-      if workload.isHot { _ = try ours.run(Slice(round: 0, operations: operations)) }
+    func time(_ contender: Contender, _ operations: Int) throws -> UInt64 {
+      if workload.isHot { _ = try contender.run(Slice(round: 0, operations: operations)) }
       let begin = workload.clock.now
-      _ = try ours.run(Slice(round: 0, operations: operations))
-      let time = workload.clock.now - begin
-      if time >= effort.sliceTime / 2 || operations >= limit { return operations }
+      _ = try contender.run(Slice(round: 0, operations: operations))
+      return workload.clock.now - begin
+    }
+    var operations = min(16, limit)
+    while operations < limit, try time(contenders[0], operations) < effort.sliceTime / 2 {
+      if try contenders.dropFirst().contains(where: { try time($0, operations) > 4 * effort.sliceTime }) { break }
       operations = min(limit, operations * 2)
     }
+    return operations
   }
 
   private func report(_ workload: Workload, _ contenders: [Contender], _ tallies: [Tally]) {
