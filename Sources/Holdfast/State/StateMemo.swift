@@ -80,7 +80,8 @@ final class StateMemo: Sendable {
         ?? set.first { !(places[$0].entry?.isGood(merge.transactionID, sessionVersion) ?? false) }
         ?? set.first { !places[$0].isUsed }
       if let place {
-        places[place] = Place(hash: hash, entry: entry)
+        // As one that was used, or the next newcomer would take the same place, before this list is asked for again.
+        places[place] = Place(hash: hash, entry: entry, isUsed: true)
       } else {
         for place in set { places[place].isUsed = false }
       }

@@ -65,6 +65,16 @@ import Testing
     #expect(known >= 240, "with one place a list it would be about 200")
   }
 
+  @Test func listsThatAreNotUsedAnyMoreGiveWay() throws {
+    let store = try fixture.open(StateOptions(memoLimit: 512))
+    for part in ["old", "new"] {
+      let lists = (0..<256).map { [StateKey](["\(part):\($0)", "user:\($0)"]) }
+      for _ in 0..<5 { for keys in lists { #expect(try store.state.merged(keys) == [:]) } }
+      let known = try lists.count { try isKnown($0, in: store) }
+      #expect(known >= 240, "\(part)")
+    }
+  }
+
   @Test func aTransactionOfItsOwnSeesItsChanges() throws {
     let store = try fixture.open()
     #expect(try store.state.merged(["post:1"]) == [:])
