@@ -24,7 +24,8 @@ extension Array<UInt8> {
 
   /// Appends the UTF-8 bytes of a text.
   package mutating func append(utf8 text: String) {
-    text.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) } }
+    var text = text
+    text.withUTF8 { unsafe append(contentsOf: UnsafeRawBufferPointer($0)) }
   }
 
   /// Appends what is in place elsewhere.

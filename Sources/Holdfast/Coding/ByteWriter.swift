@@ -8,7 +8,7 @@ struct ByteWriter {
   /// for `more` bytes after them.
   init(zeros count: Int, more: Int = 0) {
     bytes.reserveCapacity(count + more)
-    bytes.append(contentsOf: repeatElement(0, count: count))
+    append(zeros: count)
   }
 
   var count: Int { bytes.count }
@@ -21,6 +21,9 @@ struct ByteWriter {
   mutating func append<T: FixedWidthInteger & BitwiseCopyable>(_ value: T) { bytes.append(littleEndian: value) }
 
   mutating func append(_ more: ShortBytes) { bytes.append(more) }
+
+  /// Appends `count` zeros, which ``put(_:at:)`` replaces.
+  mutating func append(zeros count: Int) { bytes.append(contentsOf: repeatElement(0, count: count)) }
 
   mutating func append(bytes more: [UInt8]) { bytes += more }
 

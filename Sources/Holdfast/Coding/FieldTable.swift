@@ -20,6 +20,14 @@ enum FieldTable {
 
   enum Tag: UInt8 {
     case null, bool, int, double, string, bytes, date, array, map
+
+    /// Whether the value itself stands in the table, and not where its bytes are.
+    var isInline: Bool {
+      switch self {
+      case .null, .bool, .int, .double, .date: true
+      case .string, .bytes, .array, .map: false
+      }
+    }
   }
 
   // MARK: Writing
@@ -43,19 +51,18 @@ enum FieldTable {
       throw StoreError(.invalidValue, "Values nest deeper than \(depthLimit) levels; flatten them.")
     }
     let start = writer.count
-    writer.append(UInt32(fields.count))
-    for field in fields {
-      writer.append(UInt32(0))
-      writer.append(UInt16(field.name.utf8.count))
-      writer.append(tag(of: field.value).rawValue)
-      writer.append(UInt8(0))
-      writer.append(inlineBits(of: field.value))
-    }
+    writer.append(zeros: 4 + 16 * fields.count)
+    writer.put(UInt32(fields.count), at: start)
     for (index, field) in fields.enumerated() {
       let entry = start + 4 + 16 * index
-      writer.put(UInt32(truncatingIfNeeded: writer.count - start), at: entry)
+      let (name, length) = (writer.count - start, field.name.utf8.count)
       writer.append(text: field.name)
-      try appendBytes(of: field.value, to: &writer, table: start, entry: entry, depth: depth)
+      let tag = tag(of: field.value)
+      writer.put(UInt64(truncatingIfNeeded: name | length << 32 | Int(tag.rawValue) << 48), at: entry)
+      let value = writer.count
+      try appendBytes(of: field.value, to: &writer, depth: depth)
+      let place = UInt64(truncatingIfNeeded: value - start | (writer.count - value) << 32)
+      writer.put(tag.isInline ? inlineBits(of: field.value) : place, at: entry + 8)
     }
     guard writer.count - start <= UInt32.max else {
       throw StoreError(.invalidValue, "A record is larger than 4 GiB; keep large data in a file.")
@@ -86,19 +93,16 @@ enum FieldTable {
   }
 
   private static func appendBytes(
-    of value: FieldValue, to writer: inout ByteWriter, table: Int, entry: Int, depth: Int
+    of value: FieldValue, to writer: inout ByteWriter, depth: Int
   ) throws(StoreError) {
-    let start = writer.count
     switch value {
-    case .null, .bool, .int, .double, .date: return
+    case .null, .bool, .int, .double, .date: break
     case .string(let text): writer.append(text: text)
     case .bytes(let bytes): writer.append(bytes: bytes)
     case .array(let values):
       try append(values.map { FieldMap.Field("", $0) }, to: &writer, depth: depth + 1)
     case .map(let map): try append(map, to: &writer, depth: depth + 1)
     }
-    writer.put(UInt32(truncatingIfNeeded: start - table), at: entry + 8)
-    writer.put(UInt32(truncatingIfNeeded: writer.count - start), at: entry + 12)
   }
 
   // MARK: Reading

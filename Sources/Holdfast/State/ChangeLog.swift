@@ -19,8 +19,8 @@ struct ChangeLog: Sendable {
 
   /// The stamp of the last change; 0 if there has been none.
   func lastStamp(in transaction: borrowing ReadTransaction) throws(StoreError) -> UInt64 {
-    var cursor = try transaction.cursor(in: changes)
-    return try cursor.previous() ? stamp(cursor.key) : 0
+    guard let key = try transaction.lastKey(in: changes) else { return 0 }
+    return try stamp(key)
   }
 
   /// Notes a change of a record, and gives it its stamp.
@@ -44,8 +44,8 @@ struct ChangeLog: Sendable {
     let last = try lastStamp(in: transaction.reader)
     guard last < .max else { throw damaged("its last number is the highest there is") }
     let stamp = last + 1
-    try transaction.set(change.encoded, forKey: stamp.bigEndianBytes, in: changes)
-    if stamp > Self.limit { try transaction.remove((stamp - Self.limit).bigEndianBytes, in: changes) }
+    try transaction.set(change.encoded, forKey: ShortBytes(bigEndian: stamp), in: changes)
+    if stamp > Self.limit { try transaction.remove(ShortBytes(bigEndian: stamp - Self.limit), in: changes) }
     return stamp
   }
 
@@ -85,7 +85,7 @@ struct ChangeLog: Sendable {
 
 extension StateChange {
   var encoded: [UInt8] {
-    var writer = ByteWriter()
+    var writer = ByteWriter(capacity: 128)
     switch self {
     case .record(let key, let fields, _):
       append(0, isComplete: fields != nil, key.text, &writer)

@@ -105,13 +105,15 @@ struct RecordHeader {
 extension StateRecord {
   func encoded(for key: StateKey) throws(StoreError) -> [UInt8] {
     let isHashed = key.form == .hashed
-    var writer = ByteWriter()
-    writer.append(RecordHeader.format)
-    writer.append(UInt8(isLayered ? 1 : 0))
-    writer.append(UInt16(isHashed ? key.text.utf8.count : 0))
-    writer.append(stamp)
-    writer.append(updatedAt)
-    writer.append(expiresAt)
+    var header = ShortBytes()
+    header.append(RecordHeader.format)
+    header.append(UInt8(isLayered ? 1 : 0))
+    header.append(UInt16(isHashed ? key.text.utf8.count : 0))
+    header.append(stamp)
+    header.append(updatedAt)
+    header.append(expiresAt)
+    var writer = ByteWriter(capacity: 64 + 48 * fields.count)
+    writer.append(header)
     if isHashed { writer.append(text: key.text) }
     try FieldTable.append(fields, to: &writer)
     writer.append(writer.bytes.span.checksum(0))
