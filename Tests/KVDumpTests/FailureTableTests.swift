@@ -110,6 +110,29 @@ import Testing
         == .typeCharacterSpecial)
   }
 
+  @Test func aStoreIsNotWrittenOver() throws {
+    let path = "\(folder.path)/data.mdb"
+    let store = try Data(contentsOf: URL(fileURLWithPath: Tool.fixture("env/many/data.mdb")))
+    try store.write(to: URL(fileURLWithPath: path))
+    for arguments in [["dump", path, "-f", path], ["export", path, "-f", path], ["report", path, path]] {
+      let command = try Tool.kvdump(arguments)
+      #expect(command.status == 73 && command.errors.contains("is an LMDB file"), "\(arguments): \(command.errors)")
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == store)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["data.mdb"])
+  }
+
+  @Test func namesThatAreEmptyAreNotUsed() throws {
+    let many = Tool.fixture("env/many")
+    for arguments in [
+      ["dump", many, "-f", ""], ["report", many, ""], ["copy", many, ""], ["recover", many, "-o", ""],
+    ] {
+      #expect(try Tool.kvdump(arguments).status == 64, "\(arguments)")
+    }
+    let lost = try Tool.kvdump("copy", many, "\(folder.path)/none/copy")
+    #expect(lost.status == 73 && lost.errors.contains("the directory above it is not there"), "\(lost.errors)")
+  }
+
   @Test func whatWasBegunIsRemoved() throws {
     let target = "\(folder.path)/out"
     #expect(try Tool.kvdump("dump", "-f", target, Tool.fixture("damaged/leaf5-zero")).status == 65)

@@ -24,7 +24,7 @@ struct RecoverCommand: Command {
 
   init(_ arguments: inout Arguments) throws(Failure) {
     path = try arguments.path()
-    guard let output = arguments.value("-o") else {
+    guard let output = arguments.value("-o"), !output.isEmpty else {
       throw Failure(.usage, "say where to: `kvdump recover PATH -o OUT`; OUT must not be there yet")
     }
     self.output = output
