@@ -1,5 +1,13 @@
 import CLMDB
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// Fills a data file with databases of any kind: all of it becomes visible, or nothing.
 ///
 /// For tools that restore dumps: unlike ``Environment`` it takes each flag that LMDB has, and the main database. A new
@@ -190,11 +198,11 @@ package struct BulkLoader: ~Copyable {
   package mutating func finish() throws(StoreError) {
     try flush()
     switch place {
-    case .existing(let data):
+    case .existing:
       guard let transaction = unsafe transaction else { return }
       unsafe self.transaction = nil
       let code = unsafe mdb_txn_commit(transaction)
-      if code != MDB_SUCCESS { throw .lmdb(code, "commit what was loaded into \(data)") }
+      if code != MDB_SUCCESS { throw commitFailure(code) }
     case .new(let directory, let data, let workshop):
       let code = unsafe mdb_env_sync(raw, 1)
       if code != MDB_SUCCESS { throw .lmdb(code, "flush \(data)") }
@@ -250,6 +258,17 @@ package struct BulkLoader: ~Copyable {
     return unsafe begun
   }
 
+  private func commitFailure(_ code: Int32) -> StoreError {
+    let path: String
+    switch place {
+    case .existing(let data): path = data
+    case .new(_, let data, _): path = data
+    }
+    // LMDB reports a short write, which is what a full disk gives, as EIO.
+    let isFull = code == EIO && FileSystem.isFull(FileSystem.parent(of: path))
+    return .lmdb(isFull ? ENOSPC : code, "write to \(path)")
+  }
+
   private func inOwnTransaction<R>(_ body: (OpaquePointer) throws(StoreError) -> R) throws(StoreError) -> R {
     var pointer: OpaquePointer?
     let begun = unsafe mdb_txn_begin(raw, nil, 0, &pointer)
@@ -262,7 +281,7 @@ package struct BulkLoader: ~Copyable {
       throw error
     }
     let code = unsafe mdb_txn_commit(transaction)
-    if code != MDB_SUCCESS { throw .lmdb(code, "commit a transaction") }
+    if code != MDB_SUCCESS { throw commitFailure(code) }
     return result
   }
 
