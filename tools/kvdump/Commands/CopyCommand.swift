@@ -21,7 +21,7 @@ struct CopyCommand: Command {
 
   init(_ arguments: inout Arguments) throws(Failure) {
     reading = try Reading(&arguments)
-    target = try arguments.operand("the directory to make")
+    target = try arguments.operand("the directory to make").withoutEndingSlashes
     isCompact = arguments.has("--compact")
   }
 
