@@ -148,6 +148,12 @@ package struct BulkLoader: ~Copyable {
     if name?.contains(0) == true || name?.isEmpty == true {
       throw StoreError(.invalidOption, "A database whose name is empty or has a zero byte cannot be made; rename it.")
     }
+    if let name, name.count > Environment.maximumKeyLength {
+      throw StoreError(
+        .invalidOption,
+        "A database whose name has \(name.count) bytes cannot be made; LMDB takes 1 to \(Environment.maximumKeyLength)."
+      )
+    }
     try flush()
     return unsafe try growing { (transaction) throws(StoreError) in
       var handle: MDB_dbi = 0
@@ -159,6 +165,12 @@ package struct BulkLoader: ~Copyable {
         throw StoreError(
           .invalidOption,
           "The database \(title ?? "main") is there with other flags than the input has; load into another file.")
+      }
+      if code == MDB_DBS_FULL {
+        throw StoreError(
+          .invalidOption,
+          "The database \(title ?? "main") cannot be made: one load has at most \(Self.databaseLimit); split the input."
+        )
       }
       guard code == MDB_SUCCESS else { throw .lmdb(code, "make the database \(title ?? "main")") }
       return Target(name: name, handle: handle, hasDuplicates: flags & UInt32(MDB_DUPSORT) != 0)

@@ -122,6 +122,22 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["data.mdb"])
   }
 
+  @Test func databasesThatCannotBeAreSentences() throws {
+    func text(_ name: String) -> String { "VERSION=3\ndatabase=\(name)\nHEADER=END\n 61\n 62\nDATA=END\n" }
+    let many = (0...4096).map { text("d\($0)") }.joined()
+    for (input, reason) in [
+      (many, "The database d4096 cannot be made: one load has at most 4096; split the input; nothing was loaded\n"),
+      (
+        text(String(repeating: "n", count: 512)),
+        "has 512 bytes cannot be made; LMDB takes 1 to 511; nothing was loaded\n"
+      ),
+    ] {
+      try Data(input.utf8).write(to: URL(fileURLWithPath: "\(folder.path)/input"))
+      let load = try Tool.kvdump("load", "\(folder.path)/to", "-f", "\(folder.path)/input")
+      #expect(load.status == 65 && load.errors.hasSuffix(reason), "\(load.errors)")
+    }
+  }
+
   @Test func namesThatAreEmptyAreNotUsed() throws {
     let many = Tool.fixture("env/many")
     for arguments in [

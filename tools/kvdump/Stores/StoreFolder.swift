@@ -38,8 +38,13 @@ enum StoreFolder: CaseIterable {
   /// Copies what is there and was not copied before. Files never change once they have their name; one that goes
   /// meanwhile belonged to a request that is settled, or a value that is removed.
   ///
-  /// - Parameter skip: Gets what cannot be read or written, and may throw it.
+  /// - Parameters:
+  ///   - file: The data file they belong to.
+  ///   - target: The directory of the copy.
+  ///   - context: Has the progress.
+  ///   - skip: Gets what cannot be read or written, and may throw it.
   /// - Returns: How many files there are in the copy.
+  /// - Throws: What `skip` throws, which is any failure without.
   func copy(
     of file: DataFile, to target: String, _ context: Context,
     skip: (Failure) throws(Failure) -> Void = { (failure) throws(Failure) in throw failure }
