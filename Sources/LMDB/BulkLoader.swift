@@ -1,5 +1,13 @@
 import CLMDB
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// Fills a data file with databases of any kind: all of it becomes visible, or nothing.
 ///
 /// For tools that restore dumps: unlike ``Environment`` it takes each flag that LMDB has, and the main database. A new
@@ -140,6 +148,12 @@ package struct BulkLoader: ~Copyable {
     if name?.contains(0) == true || name?.isEmpty == true {
       throw StoreError(.invalidOption, "A database whose name is empty or has a zero byte cannot be made; rename it.")
     }
+    if let name, name.count > Environment.maximumKeyLength {
+      throw StoreError(
+        .invalidOption,
+        "A database whose name has \(name.count) bytes cannot be made; LMDB takes 1 to \(Environment.maximumKeyLength)."
+      )
+    }
     try flush()
     return unsafe try growing { (transaction) throws(StoreError) in
       var handle: MDB_dbi = 0
@@ -151,6 +165,12 @@ package struct BulkLoader: ~Copyable {
         throw StoreError(
           .invalidOption,
           "The database \(title ?? "main") is there with other flags than the input has; load into another file.")
+      }
+      if code == MDB_DBS_FULL {
+        throw StoreError(
+          .invalidOption,
+          "The database \(title ?? "main") cannot be made: one load has at most \(Self.databaseLimit); split the input."
+        )
       }
       guard code == MDB_SUCCESS else { throw .lmdb(code, "make the database \(title ?? "main")") }
       return Target(name: name, handle: handle, hasDuplicates: flags & UInt32(MDB_DUPSORT) != 0)
@@ -190,11 +210,11 @@ package struct BulkLoader: ~Copyable {
   package mutating func finish() throws(StoreError) {
     try flush()
     switch place {
-    case .existing(let data):
+    case .existing:
       guard let transaction = unsafe transaction else { return }
       unsafe self.transaction = nil
       let code = unsafe mdb_txn_commit(transaction)
-      if code != MDB_SUCCESS { throw .lmdb(code, "commit what was loaded into \(data)") }
+      if code != MDB_SUCCESS { throw commitFailure(code) }
     case .new(let directory, let data, let workshop):
       let code = unsafe mdb_env_sync(raw, 1)
       if code != MDB_SUCCESS { throw .lmdb(code, "flush \(data)") }
@@ -250,6 +270,17 @@ package struct BulkLoader: ~Copyable {
     return unsafe begun
   }
 
+  private func commitFailure(_ code: Int32) -> StoreError {
+    let path: String
+    switch place {
+    case .existing(let data): path = data
+    case .new(_, let data, _): path = data
+    }
+    // LMDB reports a short write, which is what a full disk gives, as EIO.
+    let isFull = code == EIO && FileSystem.isFull(FileSystem.parent(of: path))
+    return .lmdb(isFull ? ENOSPC : code, "write to \(path)")
+  }
+
   private func inOwnTransaction<R>(_ body: (OpaquePointer) throws(StoreError) -> R) throws(StoreError) -> R {
     var pointer: OpaquePointer?
     let begun = unsafe mdb_txn_begin(raw, nil, 0, &pointer)
@@ -262,7 +293,7 @@ package struct BulkLoader: ~Copyable {
       throw error
     }
     let code = unsafe mdb_txn_commit(transaction)
-    if code != MDB_SUCCESS { throw .lmdb(code, "commit a transaction") }
+    if code != MDB_SUCCESS { throw commitFailure(code) }
     return result
   }
 

@@ -18,7 +18,13 @@ package struct DataFile: Sendable {
   }
 
   /// The directory that is the environment; `nil` for a data file of another name, which is one on its own.
-  package var directory: String? { path.hasSuffix("/data.mdb") ? String(path.dropLast("/data.mdb".count)) : nil }
+  package var directory: String? { Self.directory(ofDataFile: path) }
+
+  /// The directory that is the environment of a data file, by its path; `nil` for one of another name.
+  package static func directory(ofDataFile path: String) -> String? {
+    if path == "data.mdb" { return "." }
+    return path.hasSuffix("/data.mdb") ? String(path.dropLast("data.mdb".count)).withoutEndingSlashes : nil
+  }
 
   /// The lock file that belongs to a data file.
   package var lockPath: String {
@@ -142,4 +148,12 @@ package struct MetaPage: Sendable, Hashable {
 
   /// What it says, if it can be trusted.
   package var sound: Meta? { problem == nil ? meta : nil }
+}
+
+extension String {
+  /// A path as it is without slashes at its end, which name the same directory.
+  package var withoutEndingSlashes: String {
+    let end = utf8.lastIndex { $0 != UInt8(ascii: "/") }.map { utf8.index(after: $0) }
+    return end.map { String(self[..<$0]) } ?? (isEmpty ? "" : "/")
+  }
 }

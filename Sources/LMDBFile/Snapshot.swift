@@ -35,7 +35,9 @@ package struct Snapshot: Sendable {
         throw ReadError(
           .damaged,
           "meta page \(broken.number) is damaged (\(problem)), and may have been the newer one; "
-            + "add `--meta \(newest.number)` to read commit \(newest.transactionID)", page: broken.number)
+            + "add `--meta \(newest.number)` to read commit \(newest.transactionID)"
+            + (newest.main.root == nil ? ", which is empty" : "")
+            + "; `kvdump recover` looks for what else is left", page: broken.number)
       }
       meta = newest
     case .meta(let number):

@@ -15,6 +15,11 @@ package struct Tree: Sendable, Hashable {
     package static let known = Flags(rawValue: 0x7E)
   }
 
+  /// Counts beyond these are damage, since no machine could map the file: 128 TiB of 4096 bytes a page, and 8 bytes of
+  /// it a record. They keep the sums and products of what a file merely claims far from overflow.
+  private static let pageLimit = 1 << 35
+  private static let entryLimit = 1 << 44
+
   /// The name, or `nil` for the main database and the list of free pages.
   package let name: [UInt8]?
   /// The size of a key where all have the same.
@@ -38,11 +43,13 @@ package struct Tree: Sendable, Hashable {
     keySize = layout.load32(bytes, offset)
     flags = Flags(rawValue: layout.load16(bytes, offset + 4))
     depth = layout.load16(bytes, offset + 6)
-    func word(_ index: Int) -> Int { layout.loadWord(bytes, offset + 8 + index * layout.wordSize) }
-    branchPages = word(0)
-    leafPages = word(1)
-    overflowPages = word(2)
-    entries = word(3)
+    func word(_ index: Int, limit: Int) -> Int {
+      min(layout.loadWord(bytes, offset + 8 + index * layout.wordSize), limit)
+    }
+    branchPages = word(0, limit: Self.pageLimit)
+    leafPages = word(1, limit: Self.pageLimit)
+    overflowPages = word(2, limit: Self.pageLimit)
+    entries = word(3, limit: Self.entryLimit)
     let root = layout.loadUnsignedWord(bytes, offset + 8 + 4 * layout.wordSize)
     self.root = root == (layout.wordSize == 4 ? UInt64(UInt32.max) : .max) ? nil : Int(clamping: root)
   }

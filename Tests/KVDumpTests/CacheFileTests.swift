@@ -103,6 +103,18 @@ import Testing
     #expect(try Tool.kvdump("cache", "verify", "-q", cache).errors.isEmpty)
   }
 
+  @Test func recoverSavesTheRecordsWhereFilesCannotBeRead() throws {
+    try fill()
+    try FileManager.default.removeItem(atPath: files)
+    try Data([1]).write(to: URL(fileURLWithPath: files))
+    let new = "\(folder.path)/new"
+    let recover = try Tool.kvdump("recover", cache, "-o", new)
+    #expect(recover.status == 1 && recover.errors.isEmpty, "\(recover.errors)")
+    #expect(recover.output.contains("not copied: \(files) is not a directory, and should be\n"), "\(recover.output)")
+    #expect(try Tool.kvdump("diff", cache, new).status == 0)
+    #expect(try Tool.kvdump("copy", cache, "\(folder.path)/copy").status == 74)
+  }
+
   @Test func aCopyHasTheFiles() throws {
     try fill()
     for options in [[], ["--compact"]] {

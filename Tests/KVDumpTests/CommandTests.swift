@@ -123,6 +123,30 @@ import Testing
       cut.output.contains("lacks its last 3 pages, since the file has been cut off") && !cut.output.contains("intact"))
   }
 
+  @Test func aCopyOfWhatWasCutOffIsRefused() throws {
+    let target = "\(folder.path)/copy"
+    let copy = try Tool.kvdump("copy", Tool.fixture("damaged/trunc-half-page"), target)
+    #expect(
+      copy.status == 65 && copy.errors.contains("commit 1 lacks 5 pages") && copy.errors.contains("kvdump recover"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+  }
+
+  @Test func countsThatCannotBeAreShown() throws {
+    var data = try Data(contentsOf: URL(fileURLWithPath: Tool.fixture("env/many/data.mdb")))
+    // Those of the main database in both meta pages: branch pages, leaf pages, pages of values, records.
+    for page in 0...1 {
+      let start = page * 4096 + 16 + 24 + 48 + 8
+      data.replaceSubrange(start..<start + 32, with: [UInt8](repeating: 0x7F, count: 32))
+    }
+    let path = "\(folder.path)/counts.mdb"
+    try data.write(to: URL(fileURLWithPath: path))
+    for command in ["info", "ls", "stats", "verify", "cat"] {
+      #expect([0, 1, 65].contains(try Tool.kvdump(command, path).status), "\(command)")
+    }
+    #expect([0, 65].contains(try Tool.kvdump("report", path, "\(folder.path)/out.html").status))
+    #expect(try Tool.kvdump("recover", path, "-o", "\(folder.path)/new").status == 1)
+  }
+
   @Test func differencesAreShown() throws {
     let (a, b) = (Tool.fixture("env/named"), Tool.fixture("env/mixed"))
     let text = try Tool.kvdump("diff", a, b)

@@ -110,6 +110,45 @@ import Testing
         == .typeCharacterSpecial)
   }
 
+  @Test func aStoreIsNotWrittenOver() throws {
+    let path = "\(folder.path)/data.mdb"
+    let store = try Data(contentsOf: URL(fileURLWithPath: Tool.fixture("env/many/data.mdb")))
+    try store.write(to: URL(fileURLWithPath: path))
+    for arguments in [["dump", path, "-f", path], ["export", path, "-f", path], ["report", path, path]] {
+      let command = try Tool.kvdump(arguments)
+      #expect(command.status == 73 && command.errors.contains("is an LMDB file"), "\(arguments): \(command.errors)")
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == store)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["data.mdb"])
+  }
+
+  @Test func databasesThatCannotBeAreSentences() throws {
+    func text(_ name: String) -> String { "VERSION=3\ndatabase=\(name)\nHEADER=END\n 61\n 62\nDATA=END\n" }
+    let many = (0...4096).map { text("d\($0)") }.joined()
+    for (input, reason) in [
+      (many, "The database d4096 cannot be made: one load has at most 4096; split the input; nothing was loaded\n"),
+      (
+        text(String(repeating: "n", count: 512)),
+        "has 512 bytes cannot be made; LMDB takes 1 to 511; nothing was loaded\n"
+      ),
+    ] {
+      try Data(input.utf8).write(to: URL(fileURLWithPath: "\(folder.path)/input"))
+      let load = try Tool.kvdump("load", "\(folder.path)/to", "-f", "\(folder.path)/input")
+      #expect(load.status == 65 && load.errors.hasSuffix(reason), "\(load.errors)")
+    }
+  }
+
+  @Test func namesThatAreEmptyAreNotUsed() throws {
+    let many = Tool.fixture("env/many")
+    for arguments in [
+      ["dump", many, "-f", ""], ["report", many, ""], ["copy", many, ""], ["recover", many, "-o", ""],
+    ] {
+      #expect(try Tool.kvdump(arguments).status == 64, "\(arguments)")
+    }
+    let lost = try Tool.kvdump("copy", many, "\(folder.path)/none/copy")
+    #expect(lost.status == 73 && lost.errors.contains("the directory above it is not there"), "\(lost.errors)")
+  }
+
   @Test func whatWasBegunIsRemoved() throws {
     let target = "\(folder.path)/out"
     #expect(try Tool.kvdump("dump", "-f", target, Tool.fixture("damaged/leaf5-zero")).status == 65)

@@ -88,6 +88,15 @@ import Testing
     }
   }
 
+  @Test func anInstallationGoesWhereTheCallerStands() throws {
+    let folder = TemporaryDirectory()
+    let script = "cd \"$2\" && \"$1/tools/install\" --prefix here --binary \"$0\" && \"$1/tools/install\" --help"
+    let install = try Tool.shell(script, Place.root, folder.path)
+    #expect(
+      install.status == 0 && install.output.contains("Put \(folder.path)/here/bin on the PATH"), "\(install.output)")
+    #expect(FileManager.default.isExecutableFile(atPath: "\(folder.path)/here/bin/kvdump"))
+  }
+
   @Test func itIsInstalled() throws {
     let folder = TemporaryDirectory()
     let command = try Command(

@@ -98,4 +98,18 @@ import Testing
     let command = try Tool.shell(script, Tool.fixture("env/main"), "\(folder.path)/pipe")
     #expect(["130\n", "0\n"].contains(command.output))
   }
+
+  @Test func aRequestToEndLeavesNothing() throws {
+    // More than a pipe holds, so that the command is at work when the signal comes, and then what it notices it by.
+    let script = """
+      records() { awk 'BEGIN { for (i = 0; i < 20000; i++) printf " %08x\\n 00\\n", i }'; }
+      mkfifo "$1/pipe"; "$0" load "$1/new" < "$1/pipe" & pid=$!
+      exec 3> "$1/pipe"; printf "VERSION=3\\nformat=bytevalue\\nHEADER=END\\n" >&3; records >&3
+      kill -TERM $pid; records >&3 2> /dev/null; exec 3>&-
+      wait $pid; echo $?; ls "$1"
+      """
+    let folder = TemporaryDirectory()
+    let command = try Tool.shell(script, folder.path)
+    #expect(command.output == "130\npipe\n", "\(command.output)\(command.errors)")
+  }
 }

@@ -47,6 +47,30 @@ import Testing
     #expect(try Tool.listing(store) == before)
   }
 
+  /// Cannot get through to the host.
+  private struct Unreachable: OutboxSender {
+    func send(_ entry: OutboxEntry) async throws -> SendOutcome { .notSent(reason: "no route", closing: .host) }
+  }
+
+  @Test func whatHoldsRequestsBackIsShown() async throws {
+    do {
+      let store = try Store.open(at: store)
+      try await store.write { t in
+        try store.outbox.enqueue(OutboxRequest(kind: "k", lane: "l", payload: [1]), in: &t)
+      }
+      _ = try await store.outbox.drain(with: Unreachable(), options: .init(goal: .once))
+      try await store.write { t in
+        for scope in [.all, .queue("q\u{1B}"), .lane("l")] as [OutboxScope] { try store.outbox.pause(scope, in: &t) }
+      }
+    }
+    let stats = try lines("outbox", "stats", store)
+    let start = try #require(stats.firstIndex(of: "held back:"))
+    let reasons = stats[(start + 1)...].prefix(4)
+    #expect(
+      reasons.starts(with: ["  everything is paused", "  queue q\\x1b is paused", "  lane l is paused"]), "\(stats)")
+    #expect(reasons.last?.hasPrefix("  host (the sender's) is closed after failures; one entry may try at 2") == true)
+  }
+
   /// Takes one request, and refuses the others for good.
   private struct Refusing: OutboxSender {
     func send(_ entry: OutboxEntry) async throws -> SendOutcome { .permanent(reason: "no such post") }

@@ -36,6 +36,15 @@ import Testing
     #expect(try Tool.kvdump("outbox", "verify", target).status == 1)
   }
 
+  @Test func theDataFileIsInADirectoryWhereverOneStands() throws {
+    try fill()
+    let target = "\(folder.path)/target"
+    let copy = try Tool.shell("cd \"$1\" && \"$0\" copy data.mdb \"$2/\" && \"$0\" info data.mdb", store, target)
+    #expect(copy.status == 0 && copy.errors.contains(", with 3 files"), "\(copy.errors)")
+    #expect(copy.output.contains("readers    none"), "\(copy.output)")
+    #expect(try Tool.kvdump("outbox", "verify", "\(target)//data.mdb").output == "0 errors, 3 entries checked\n")
+  }
+
   @Test func foldersOfOthersStayWhereTheyAre() throws {
     let path = "\(folder.path)/other"
     do {

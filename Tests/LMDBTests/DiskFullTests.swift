@@ -48,6 +48,30 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: getuid() == 0, "only root can mount a small file system"))
+  func aLoadOnAFullFileSystemSaysSo() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = TemporaryDirectory()
+      guard Mount.temporary(at: scratch.path, size: "600k") else {
+        return print("skipped: this process may not mount")
+      }
+      defer { Mount.remove(scratch.path) }
+      let failure = #expect(throws: StoreError.self) {
+        var loader = try BulkLoader(scratch.path, isFile: false, mapSize: 1 << 20)
+        let target = try loader.database(nil, flags: 0)
+        for index in 0..<2000 {
+          let key = Array("\(index)".utf8)
+          let value = [UInt8](repeating: 1, count: 1000)
+          try loader.put(key.span, value.span, in: target, .replace)
+        }
+        try loader.finish()
+      }
+      #expect(failure?.code == .diskFull && failure?.message.contains("\(scratch.path)/data.mdb") == true)
+      let left = try FileManager.default.contentsOfDirectory(atPath: scratch.path)
+      #expect(left == [])
+    }
+  }
+
   /// LMDB writes to a map of its lock file, which is a bus error if the file system has no page for it.
   @Test(.enabled(if: getuid() == 0, "only root can mount a small file system"))
   func fullFileSystemHasRoomForReaders() async {

@@ -83,6 +83,21 @@ package enum OutboxRow {
     return try DeadEntry(decoding: span, id: id, attachmentsIn: AttachmentFolder(path: "\(store)/attachments"))
   }
 
+  /// A row of `outbox.pause`; `nil` if it cannot be read.
+  package static func pause(_ key: [UInt8], _ value: [UInt8]) -> OutboxScope? {
+    key.first.flatMap { OutboxScope(kind: $0, name: String(decoding: value, as: UTF8.self)) }
+  }
+
+  /// A row of `outbox.gate`: what is closed, and the time by ``Clock`` after which one may try. `nil` if it cannot be
+  /// read.
+  package static func gate(_ key: [UInt8], _ value: [UInt8]) -> (kind: SendGate, name: String, until: Int64)? {
+    let span = value.span
+    guard let kind = key.first.flatMap(SendGate.init(rawValue:)), let gate = try? Gate(decoding: span) else {
+      return nil
+    }
+    return (kind, gate.name, gate.until)
+  }
+
   /// A row of `outbox.log`.
   ///
   /// - Throws: `corruptRecord`.

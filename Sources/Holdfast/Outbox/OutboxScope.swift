@@ -30,7 +30,7 @@ public enum OutboxScope: Sendable, Hashable {
     return key
   }
 
-  fileprivate init?(kind: UInt8, name: String) {
+  init?(kind: UInt8, name: String) {
     switch kind {
     case 0: self = .all
     case 1: self = .queue(name)

@@ -116,7 +116,7 @@ struct Arguments {
 
   /// Takes an operand that must be there.
   mutating func operand(_ what: String) throws(Failure) -> String {
-    guard let word = next() else {
+    guard let word = next(), !word.isEmpty else {
       throw Failure(.usage, "\(what) is missing; `kvdump help \(help.name)` shows how")
     }
     return word

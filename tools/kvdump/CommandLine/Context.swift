@@ -145,7 +145,7 @@ struct Reading {
     } catch {
       throw Failure(error, path)
     }
-    if path.hasSuffix("/data.mdb") { return String(path.dropLast("/data.mdb".count)) }
+    if let directory = DataFile.directory(ofDataFile: path) { return directory }
     throw Failure(.usage, "\(printable(path)): --lock needs a directory with a data.mdb; this is a single file")
   }
 }

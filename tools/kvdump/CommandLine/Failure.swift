@@ -40,7 +40,10 @@ struct Failure: Error {
       case .io: .io
       case .changed: .busy
       }
-    self.init(kind, "\(printable(path)): \(error.description)")
+    // Where the reader knows no better way, there is one for all damage.
+    let remedy =
+      error.code == .damaged && !error.description.contains(";") ? "; `kvdump recover` saves what is left" : ""
+    self.init(kind, "\(printable(path)): \(error.description)\(remedy)")
   }
 
   /// Anything that a store throws.

@@ -52,7 +52,9 @@ final class Loading {
     do {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     } catch {
-      throw Failure(.cannotCreate, "\(printable(path)) cannot be made: \(error.localizedDescription)")
+      let isAlone = (error as? CocoaError)?.code == .fileNoSuchFile
+      let reason = isAlone ? "the directory above it is not there; check the path" : error.localizedDescription
+      throw Failure(.cannotCreate, "\(printable(path)) cannot be made: \(reason)")
     }
   }
 

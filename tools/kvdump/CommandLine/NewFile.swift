@@ -9,9 +9,15 @@ final class NewFile {
   private let workPath: String
   private var isComplete = false
 
+  /// - Throws: `cannotCreate`, also where a data file is: text in its place would be the end of a store.
   init(_ path: String) throws(Failure) {
     self.path = path
-    let isSpecial = (try? ByteSource.status(of: path)).map { !$0.isRegular } ?? false
+    if path.isEmpty { throw Failure(.usage, "the name of the file to write is empty") }
+    let status = try? ByteSource.status(of: path)
+    if status?.isRegular == true, (try? DataFile(at: path)) != nil {
+      throw Failure(.cannotCreate, "\(printable(path)) is an LMDB file, which is not written over; name another file")
+    }
+    let isSpecial = status.map { !$0.isRegular } ?? false
     workPath = isSpecial ? path : path + ".part"
     do throws(ReadError) {
       output = Output(try Descriptor(creating: workPath), name: path)

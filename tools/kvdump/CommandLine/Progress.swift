@@ -56,10 +56,13 @@ enum Interrupt {
 
   static func takeQuestion() -> Bool { question.exchange(false, ordering: .relaxed) }
 
-  /// Has Ctrl-C end the command with a summary, and a second one at once.
+  /// Has Ctrl-C, or SIGTERM, end the command with a summary and without leaving what it has begun, and a second one at
+  /// once.
   static func install() {
-    signal(SIGINT) { _ in
-      if Interrupt.requested.exchange(true, ordering: .relaxed) { _exit(130) }
+    for number in [SIGINT, SIGTERM] {
+      signal(number) { _ in
+        if Interrupt.requested.exchange(true, ordering: .relaxed) { _exit(130) }
+      }
     }
     signal(SIGUSR1) { _ in Interrupt.question.store(true, ordering: .relaxed) }
     #if canImport(Darwin)

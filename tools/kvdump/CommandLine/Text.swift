@@ -22,6 +22,9 @@ private func escape(_ byte: UInt8) -> String {
   "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
 }
 
+/// A sentence as a part of another one.
+func clause(_ sentence: String) -> String { sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence }
+
 /// A number of bytes for people.
 func size(_ bytes: Int) -> String {
   var value = Double(bytes)

@@ -7,7 +7,8 @@ struct CopyCommand: Command {
   static let help = Help(
     "copy", "PATH TO", "copies one commit into a new file, also while a program writes",
     details: """
-      TO is a directory that is not there yet. With --compact every record is stored anew, without free pages, in the
+      TO is a directory that is not there yet. Pages are copied as they are, without a look at what is in them: `verify`
+      says whether they are sound. With --compact every record is stored anew, without free pages, in the
       format of LMDB 0.9 on this machine; so a file of LMDB 1.0, of a 32-bit or of a big-endian machine becomes one that
       programs here can open. The files of a Holdfast store, those in `attachments` and `files`, are copied too.
       """,
@@ -20,7 +21,7 @@ struct CopyCommand: Command {
 
   init(_ arguments: inout Arguments) throws(Failure) {
     reading = try Reading(&arguments)
-    target = try arguments.operand("the directory to make")
+    target = try arguments.operand("the directory to make").withoutEndingSlashes
     isCompact = arguments.has("--compact")
   }
 
@@ -70,6 +71,7 @@ struct CopyCommand: Command {
   private func copyPages(
     _ snapshot: Snapshot, to work: String, _ context: Context
   ) throws(Failure) -> () throws(Failure) -> Void {
+    try refuseCut(snapshot)
     let path = "\(work)/data.mdb"
     var output: Output
     do throws(ReadError) { output = Output(try Descriptor(creating: path), name: path) } catch {
@@ -85,6 +87,23 @@ struct CopyCommand: Command {
       var output = output
       try output.close()
     }
+  }
+
+  /// Pages that are free may be missing at the end, since LMDB does not write what nobody needs. Others are lost.
+  private func refuseCut(_ snapshot: Snapshot) throws(Failure) {
+    let missing = snapshot.meta.lastPage + 1 - snapshot.filePages
+    if missing <= 0 { return }
+    var free: Set<Int> = []
+    try reading.naming { () throws(ReadError) in
+      try snapshot.forEachFreePage { _, pages in
+        for page in pages where page >= snapshot.filePages && page <= snapshot.meta.lastPage { free.insert(page) }
+      }
+    }
+    guard free.count < missing else { return }
+    throw Failure(
+      .damagedData,
+      "\(printable(reading.path)): commit \(snapshot.meta.transactionID) lacks \(count(missing - free.count, "page")), "
+        + "since the file has been cut off; `kvdump recover` saves what is left")
   }
 
   /// Stores all records anew.

@@ -7,7 +7,8 @@ struct DumpCommand: Command {
     "dump", "PATH [DATABASE]", "writes databases as text that `load` and mdb_load read",
     details: """
       Takes what mdb_dump takes, and writes the same bytes. Without a database, the main one is written as it is. The
-      text ends with DATA=END only if every record is in it, so that `load` refuses one that is not complete.
+      text ends with DATA=END only if every record is in it, so that `load` refuses one that is not complete. The files
+      of a Holdfast store are not in it; `copy` takes them along.
       """,
     options: [
       .init("--all", "the main database's own records, and all named databases"),

@@ -7,6 +7,7 @@ struct ExportCommand: Command {
     details: """
       The first line of JSON names the databases and their flags, the last has the number of records and a SHA-256 of all
       lines before, so that a file that has been cut off is noticed. Bytes that are not UTF-8 are in base64.
+      The files of a Holdfast store are not in it; `copy` takes them along.
       """,
     options: [
       .init("-F, --format", value: "FORMAT", "jsonl (usual) or csv, which keeps no flags"),

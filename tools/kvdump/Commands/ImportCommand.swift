@@ -55,7 +55,8 @@ struct ImportCommand: Command {
       try importing.finish()
     } catch {
       guard [.damagedData, .usage].contains(error.kind) else { throw error }
-      throw Failure(.damagedData, "\(printable(input.name)), line \(line): \(error.message); nothing was imported")
+      throw Failure(
+        .damagedData, "\(printable(input.name)), line \(line): \(clause(error.message)); nothing was imported")
     }
     context.progress.clear()
     context.remark("\(importing.summary) imported")

@@ -36,7 +36,7 @@ struct ListCommand: Command {
         [
           row.tree.title, row.flags.isEmpty ? "-" : row.flags, "\(row.tree.entries)", "\(row.tree.depth)",
           "\(row.pages)",
-          size(row.bytes), "\((row.bytes * 1000 / total + 5) / 10)%",
+          size(row.bytes), "\(Int((Double(row.bytes) * 100 / Double(total)).rounded()))%",
         ]
       }
       try context.output.table(

@@ -94,7 +94,7 @@ struct LoadCommand: Command {
   private static func malformed(_ error: DumpParser.Malformed, _ input: Input) -> Failure {
     Failure(
       error.isUnreadable ? .io : .damagedData,
-      "\(printable(input.name)), line \(error.line): \(error.what); nothing was loaded")
+      "\(printable(input.name)), line \(error.line): \(clause(error.what)); nothing was loaded")
   }
 
   private func load(_ input: Input, mapSize: UInt64?, _ context: Context) throws(Failure) {

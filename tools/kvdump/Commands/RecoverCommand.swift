@@ -24,7 +24,7 @@ struct RecoverCommand: Command {
 
   init(_ arguments: inout Arguments) throws(Failure) {
     path = try arguments.path()
-    guard let output = arguments.value("-o") else {
+    guard let output = arguments.value("-o"), !output.isEmpty else {
       throw Failure(.usage, "say where to: `kvdump recover PATH -o OUT`; OUT must not be there yet")
     }
     self.output = output
@@ -54,12 +54,18 @@ struct RecoverCommand: Command {
       }
     }
     if let failure = databases.failure { throw failure }
+    var lostFiles: [String] = []
     for folder in StoreFolder.all(of: salvage.outcomes.map(\.title)) {
-      _ = try folder.copy(of: salvage.file, to: output, context)
+      _ = try folder.copy(of: salvage.file, to: output, context) { (failure) throws(Failure) in
+        if failure.kind == .interrupted { throw failure }
+        lostFiles.append(failure.message)
+      }
     }
     try loading.finish()
     isDone = true
+    for lost in lostFiles { try context.output.line("not copied: \(lost)") }
     try report(salvage, loading, databases.refused, context)
+    if !lostFiles.isEmpty { throw Failure(.negativeAnswer, "") }
   }
 
   private func report(_ salvage: Salvage, _ loading: Loading, _ refused: Int, _ context: Context) throws(Failure) {

@@ -102,6 +102,44 @@ struct OutboxReader {
     Item(id: id, entry: nil, state: state, attempts: 0, notBefore: 0, reason: reason, isCorrupt: true)
   }
 
+  /// What keeps back entries whose time has come, a line each: pauses, and gates that are closed.
+  func barriers() throws(Failure) -> [String] {
+    var found: [String] = []
+    try table("outbox.pause")?.forEach { (key, value) throws(Failure) in
+      found.append(OutboxRow.pause(key, value).map { "\(Self.title($0)) is paused" } ?? "a pause that cannot be read")
+      return true
+    }
+    try table("outbox.gate")?.forEach { (key, value) throws(Failure) in
+      // The drain takes one that it cannot read for open.
+      guard let gate = OutboxRow.gate(key, value) else { return true }
+      let name = gate.name.isEmpty ? nil : gate.name
+      let title = Self.title(gate.kind == .host ? .host(name) : .credentials(name))
+      found.append("\(title) is closed after failures; one entry may try at \(timestamp(wall(gate.until)))")
+      return true
+    }
+    return found
+  }
+
+  private static func title(_ scope: OutboxScope) -> String {
+    switch scope {
+    case .all: "everything"
+    case .queue(let name): "queue \(printable(name))"
+    case .lane(let name): "lane \(printable(name))"
+    case .host(let name): "host \(name.map { printable($0) } ?? "(the sender's)")"
+    case .credentials(let name): "credentials \(name.map { printable($0) } ?? "(the sender's)")"
+    }
+  }
+
+  /// A database that stores of older versions do not have.
+  private func table(_ name: String) throws(Failure) -> StoreTable? {
+    do throws(Failure) {
+      return try StoreTable(name, of: "outbox", reading, snapshot)
+    } catch {
+      guard error.kind == .noInput else { throw error }
+      return nil
+    }
+  }
+
   /// The newest records of the journal, the oldest of them first.
   func journal(last limit: Int) throws(Failure) -> [Result<JournalRecord, StoreError>] {
     let table = try StoreTable("outbox.log", of: "journal", reading, snapshot)

@@ -4,7 +4,7 @@ import LMDBFile
 /// `outbox stats PATH`: the backlog by state, age, kind and lane.
 struct OutboxStatsCommand: Command {
   static let help = Help(
-    "outbox stats", "PATH", "sums up the outbox: by state and age, by kind, by lane, and why requests fail",
+    "outbox stats", "PATH", "sums up the outbox: by state and age, what is paused, kinds, lanes, and why requests fail",
     options: [Clock.option, .init("--top", value: "N", "so many kinds, lanes and errors, 10 without")] + Help.reading,
     example: "kvdump outbox stats .build/quickstart-backlog")
 
@@ -20,7 +20,8 @@ struct OutboxStatsCommand: Command {
 
   func run(_ context: Context) throws(Failure) {
     try context.read(reading) { (snapshot) throws(Failure) in
-      let backlog = try OutboxBacklog(try OutboxReader(reading, snapshot), now: now) { (done) throws(Failure) in
+      let outbox = try OutboxReader(reading, snapshot)
+      let backlog = try OutboxBacklog(outbox, now: now) { (done) throws(Failure) in
         try context.progress.step("\(done) entries")
       }
       try context.output.table(
@@ -29,6 +30,9 @@ struct OutboxStatsCommand: Command {
           return [state] + counts.map(String.init) + ["\(counts.reduce(0, +))"]
         }, under: ["STATE"] + AgeBuckets.titles + ["ALL"], right: Set(1...AgeBuckets.titles.count + 1))
       try context.output.line("\(count(backlog.total, "entry", "entries")), \(size(backlog.bytes)) of payload")
+      let barriers = try outbox.barriers()
+      if !barriers.isEmpty { try context.output.line("held back:") }
+      for barrier in barriers { try context.output.line("  \(barrier)") }
       for (title, counts) in [("kinds", backlog.kinds), ("lanes", backlog.lanes), ("errors", backlog.errors)]
       where !counts.isEmpty {
         try context.output.line("\(title):")

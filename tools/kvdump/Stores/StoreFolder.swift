@@ -25,7 +25,8 @@ enum StoreFolder: CaseIterable {
       let names = try FileManager.default.contentsOfDirectory(atPath: path)
       return names.filter { isFile("\(path)/\($0)") && !$0.hasSuffix(".part") }.sorted()
     } catch {
-      if !FileManager.default.fileExists(atPath: path) { return [] }
+      guard let status = try? ByteSource.status(of: path) else { return [] }
+      if !status.isDirectory { throw Failure(.io, "\(printable(path)) is not a directory, and should be") }
       throw Failure(.io, "\(printable(path)) cannot be listed: \(error.localizedDescription)")
     }
   }
@@ -37,15 +38,29 @@ enum StoreFolder: CaseIterable {
   /// Copies what is there and was not copied before. Files never change once they have their name; one that goes
   /// meanwhile belonged to a request that is settled, or a value that is removed.
   ///
+  /// - Parameters:
+  ///   - file: The data file they belong to.
+  ///   - target: The directory of the copy.
+  ///   - context: Has the progress.
+  ///   - skip: Gets what cannot be read or written, and may throw it.
   /// - Returns: How many files there are in the copy.
-  func copy(of file: DataFile, to target: String, _ context: Context) throws(Failure) -> Int {
+  /// - Throws: What `skip` throws, which is any failure without.
+  func copy(
+    of file: DataFile, to target: String, _ context: Context,
+    skip: (Failure) throws(Failure) -> Void = { (failure) throws(Failure) in throw failure }
+  ) throws(Failure) -> Int {
     guard let source = path(of: file) else { return 0 }
-    let names = try Self.names(in: source)
+    var names: [String] = []
+    do throws(Failure) { names = try Self.names(in: source) } catch { try skip(error) }
     if names.isEmpty { return 0 }
     let folder = "\(target)/\(name)"
     try Loading.makeDirectory(folder)
     for name in names where !FileManager.default.fileExists(atPath: "\(folder)/\(name)") {
-      try Self.copy("\(source)/\(name)", to: "\(folder)/\(name)", context)
+      do throws(Failure) {
+        try Self.copy("\(source)/\(name)", to: "\(folder)/\(name)", context)
+      } catch {
+        try skip(error)
+      }
     }
     return try Self.names(in: folder).count
   }
