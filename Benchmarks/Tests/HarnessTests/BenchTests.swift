@@ -32,18 +32,24 @@ struct BenchTests {
     let bench = Bench(
       effort: .init(rounds: 3...3, workloadTime: 1, sliceTime: 200_000, isQuick: true), directory: "/nowhere")
     var sizes: [Int] = []
-    let contender = { (name: String) in
+    let contender = { (name: String, steps: Int) in
       Contender(name) { slice in
         sizes.append(slice.operations)
         var random = Random(seed: 1)
-        for _ in 0..<slice.operations * 100 { _ = random.next() }
-        return random.next()
+        for _ in 0..<slice.operations * steps { _ = random.next() }
+        return 0
       }
     }
-    try bench.compare(Workload.reading("work"), [contender("one"), contender("two")])
-    #expect(sizes[0] == 16 && sizes[1] == 32)
+    var workload = Workload.reading("work")
+    workload.comparesSums = false
+    try bench.compare(workload, [contender("one", 100), contender("two", 100)])
+    // Each in turn, until one of them has had its time.
+    #expect(sizes[0] == 16 && sizes[1] == 16 && sizes[2] == 32)
     #expect(Set(sizes.suffix(10)).count == 1)
     #expect(bench.rows.map(\.unit) == ["ns CPU"])
+    let alike = sizes[sizes.endIndex - 1]
+    try bench.compare(workload, [contender("one", 100), contender("slow", 100_000)])
+    #expect(sizes[sizes.endIndex - 1] < alike, "nobody waits for a slow one as long as for ours")
   }
 
   @Test("Percentiles are reported when ten samples lie above them")
