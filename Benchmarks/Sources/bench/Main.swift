@@ -51,7 +51,13 @@ struct Main {
 
   private static func compare(_ paths: [String]) throws {
     guard paths.count == 2 else { throw UsageError("compare needs two reports: tools/bench-compare A.json B.json") }
-    let reports = try paths.map { try Report(json: Data(contentsOf: URL(filePath: $0))) }
+    let reports = try paths.map { path in
+      do {
+        return try Report(json: Data(contentsOf: URL(filePath: path)))
+      } catch {
+        throw UsageError("\(path) cannot be read as a report of tools/bench --json: \(error.localizedDescription)")
+      }
+    }
     let comparison = ReportComparison(reports[0], reports[1])
     print(comparison.text, terminator: "")
     if !comparison.agrees || comparison.pairs.isEmpty { exit(1) }
