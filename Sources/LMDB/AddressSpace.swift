@@ -8,6 +8,9 @@
 
 /// Sizes for a memory map that this process has room for.
 enum AddressSpace {
+  /// The page size of a file that is made here: the system's, of which LMDB takes at most 32 KiB.
+  static let page = min(max(sysconf(Int32(_SC_PAGESIZE)), 4096), 32768)
+
   /// Rounded up to 64 KiB, a multiple of every page size.
   static func rounded(_ size: Int) -> Int { (size + 0xFFFF) & ~0xFFFF }
 

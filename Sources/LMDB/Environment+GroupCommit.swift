@@ -1,6 +1,6 @@
 extension Environment {
-  /// The most bytes of keys and values in one group, after which the others wait for the next: LMDB keeps the memory
-  /// of its largest transaction.
+  /// The most bytes of keys and values in one group, with what LMDB needs around them, after which the others wait for
+  /// the next: LMDB keeps the memory of its largest transaction.
   private static let groupByteLimit = 64 << 20
 
   /// Runs `body` in the write transaction on the environment's writer thread, and commits its changes.

@@ -177,7 +177,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   @_lifetime(self: copy self)
   mutating func finishSet(_ code: Int32, _ bytes: Int, _ database: Database) throws(StoreError) {
     // A row of more than half a page has pages of its own; others have a header, in pages that are two thirds full.
-    let page = 4096
+    let page = AddressSpace.page
     changedBytes += bytes > page / 2 ? (bytes + page) / page * page : (bytes + 10) * 3 / 2
     if code != MDB_SUCCESS { throw doomed(by: code, "store a value in \(database.name)") }
   }

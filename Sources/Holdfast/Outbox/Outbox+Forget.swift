@@ -19,7 +19,7 @@ extension Outbox {
         try transaction.remove(key, in: index)
         guard index.name == lanes.name,
           let next = try transaction.reader.keys(of: .prefix(Array(key.dropLast(8))), in: lanes, limit: 1).first,
-          let nextID = EntryID(indexKey: next),
+          let nextID = EntryID(endOf: next),
           let lane = try readableEntry(nextID, in: transaction.reader)?.lane
         else { continue }
         try promoteHead(ofLane: lane, at: clock, in: &transaction)
@@ -37,7 +37,7 @@ extension Outbox {
     var cursor = try transaction.cursor(in: index)
     while try cursor.next() {
       let key = [UInt8](copying: cursor.key)
-      if EntryID(indexKey: key) == id { found.append(key) }
+      if EntryID(endOf: key) == id { found.append(key) }
     }
     return found
   }

@@ -137,8 +137,14 @@ extension EntryID {
   /// The number, so that keys sort by it.
   var key: ShortBytes { ShortBytes(bigEndian: rawValue) }
 
-  /// The number at the end of a key: what an index names. `nil` for a key that is damaged, which names nothing.
+  /// The second number of a key of two: what an index names. `nil` for a key that is damaged, which names nothing.
   init?(indexKey key: [UInt8]) {
+    guard key.count == 16 else { return nil }
+    self.init(endOf: key)
+  }
+
+  /// The number at the end of a key that begins with a name or its hash.
+  init?(endOf key: [UInt8]) {
     guard key.count > 8 else { return nil }
     rawValue = key.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }

@@ -104,13 +104,13 @@ struct OutboxCheck {
     try checkIndex(outbox.lanes, in: transaction) { outbox, entry, _ in
       outbox.laneKey(entry.lane, entry.id)
     }
-    try checkIndex(outbox.keys, in: transaction) { outbox, entry, _ in
+    try checkIndex(outbox.keys, length: 24, in: transaction) { outbox, entry, _ in
       entry.key.map { outbox.keyKey(entry.queue, $0, entry.id) }
     }
-    try checkIndex(outbox.expiries, in: transaction) { outbox, entry, state in
+    try checkIndex(outbox.expiries, length: 16, in: transaction) { outbox, entry, state in
       state.expiresAt == 0 ? nil : outbox.expiryKey(state, entry.id)
     }
-    try checkIndex(outbox.running, in: transaction) { outbox, entry, state in
+    try checkIndex(outbox.running, length: 16, in: transaction) { outbox, entry, state in
       state.phase == .waiting ? nil : outbox.runKey(state.epoch, entry.id)
     }
     try checkDue(in: transaction)
@@ -118,13 +118,15 @@ struct OutboxCheck {
 
   /// Compares the rows of an index with what their entries say; what cannot be read keeps its rows.
   private mutating func checkIndex(
-    _ index: Database, in transaction: borrowing ReadTransaction,
+    _ index: Database, length: Int? = nil, in transaction: borrowing ReadTransaction,
     _ expected: (Outbox, OutboxEntry, DeliveryState) -> ShortBytes?
   ) throws(StoreError) {
     var cursor = try transaction.cursor(in: index)
     while try cursor.next() {
       let key = [UInt8](copying: cursor.key)
-      guard let id = EntryID(indexKey: key), try transaction.value(forKey: id.key, in: outbox.entries) != nil else {
+      guard length == nil || key.count == length, let id = EntryID(endOf: key),
+        try transaction.value(forKey: id.key, in: outbox.entries) != nil
+      else {
         stray(key, index)
         continue
       }

@@ -126,6 +126,22 @@ import Testing
     #expect(try store.journal().map(\.sequence) == [1, 2])
   }
 
+  /// An entry that cannot be read keeps its rows; what only ends in its number is none of them.
+  @Test(arguments: ["key", "expiry", "run"]) func rowsOfAWrongLengthAreStray(_ name: String) async throws {
+    let store = try await makeStore()
+    let id = EntryID(rawValue: 3)
+    try await store.write { t in
+      try t.set([9], forKey: id.key, in: store.outbox.entries)
+      try t.set([], forKey: [1, 2, 3] + id.key.array, in: store.environment.database("outbox.\(name)"))
+    }
+    #expect(try store.outbox.verify(repair: true).repaired == 1)
+    try store.environment.read { t in
+      let key = [1, 2, 3] + id.key.array
+      let isThere = try t.value(forKey: key.span, in: store.environment.database("outbox.\(name)")) != nil
+      #expect(!isThere)
+    }
+  }
+
   @Test func damagedRowsAreNamedAndLeftAlone() async throws {
     let store = try await makeStore()
     try await store.write { t in
