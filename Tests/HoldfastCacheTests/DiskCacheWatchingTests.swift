@@ -81,10 +81,10 @@ import Testing
   @Test func s26NobodyWatchesNoMore() async throws {
     let cache = try DiskCache.open(path, machine)
     let task = Task { [changes = cache.changes()] in for await _ in changes {} }
-    #expect(cache.changes.isWatched)
+    #expect(cache.changes.isHeard)
     task.cancel()
     await task.value
-    #expect(!cache.changes.isWatched)
+    #expect(!cache.changes.isHeard)
   }
 
   @Test func s27WhatHappensIsCounted() throws {

@@ -1,3 +1,5 @@
+import LMDB
+
 extension DiskCache {
   /// The changes of one key that this process makes from now on, also those that the cache makes itself.
   ///
@@ -9,14 +11,16 @@ extension DiskCache {
   ///
   /// - Parameter key: Any text, compared by its bytes.
   /// - Returns: A stream of its own for each call; it ends with the cache.
-  public func changes(ofKey key: String) -> AsyncStream<CacheChange> { changes.stream(of: .key(key)) }
+  public func changes(ofKey key: String) -> AsyncStream<CacheChange> {
+    changes.stream { $0.key.map { $0.hasSameBytes(as: key) } ?? true }
+  }
 
   /// As ``changes(ofKey:)``, of all keys that start with some text.
   ///
   /// - Parameter prefix: The start, compared by bytes; an empty one is every key.
   /// - Returns: A stream of its own for each call; it ends with the cache.
   public func changes(withPrefix prefix: String = "") -> AsyncStream<CacheChange> {
-    changes.stream(of: .prefix(prefix))
+    changes.stream { $0.key.map { $0.utf8.starts(with: prefix.utf8) } ?? true }
   }
 
   /// What has happened in this process since it opened the cache.

@@ -250,7 +250,7 @@ extension DiskCache {
       return (state.limits, state.damaged)
     }
     var edit = try DiskCacheEdit(
-      tables, now: system.time.now(), limits: limits, touches: touches, isWatched: changes.isWatched,
+      tables, now: system.time.now(), limits: limits, touches: touches, isWatched: changes.isHeard,
       in: transaction.reader)
     for (key, version) in damaged {
       let found = try edit.record(key.bytes, in: transaction.reader)

@@ -27,8 +27,8 @@ public final class DiskCache: Sendable {
   let sync: DiskCacheSync
   let system: CacheSystem
   let touches = DiskCacheTouches()
-  let eventStreams: CacheEvents
-  let changes = CacheChanges()
+  let eventStreams: CacheStreams<CacheEvent>
+  let changes = CacheStreams<CacheChange>()
   let counts = Guarded(DiskCacheStatistics())
   let state: Monitor<State>
   /// The age limit in ms, for reads, which take no lock for it.
@@ -66,7 +66,8 @@ public final class DiskCache: Sendable {
   public var events: AsyncStream<CacheEvent> { eventStreams.stream() }
 
   private init(
-    _ environment: Environment, _ configuration: Configuration, _ mark: DiskCacheMark, _ events: CacheEvents,
+    _ environment: Environment, _ configuration: Configuration, _ mark: DiskCacheMark,
+    _ events: CacheStreams<CacheEvent>,
     _ system: CacheSystem
   ) throws(StoreError) {
     self.environment = environment
@@ -113,7 +114,7 @@ public final class DiskCache: Sendable {
     let lock = try File("\(path)/cache.lock", .lock)
     _ = try lock.lock(waiting: true)
     defer { lock.unlock() }
-    let events = CacheEvents()
+    let events = CacheStreams<CacheEvent>(earlyLimit: 16)
     #if canImport(Darwin)
       if let error = mark(path, configuration.fileProtection) { events.send([.maintenanceFailed(error)]) }
     #endif

@@ -5,7 +5,7 @@ struct DiskCacheOpening {
   let path: String
   let configuration: DiskCache.Configuration
   let system: CacheSystem
-  let events: CacheEvents
+  let events: CacheStreams<CacheEvent>
 
   /// Opens the environment, after setting aside what cannot be trusted. The caller holds the cache's lock.
   func open() throws(StoreError) -> (Environment, DiskCacheMark) {

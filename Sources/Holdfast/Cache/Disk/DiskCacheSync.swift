@@ -7,7 +7,7 @@ final class DiskCacheSync: Sendable {
   private let mark: DiskCacheMark
   private let configuration: DiskCache.Configuration
   private let system: CacheSystem
-  private let events: CacheEvents
+  private let events: CacheStreams<CacheEvent>
   /// Whether a flush is on its way.
   private let isScheduled = Monitor(false)
   /// What else is due after a while of writing, on the same thread.
@@ -15,7 +15,7 @@ final class DiskCacheSync: Sendable {
 
   init(
     _ environment: Environment, _ tables: DiskCacheTables, _ mark: DiskCacheMark,
-    _ configuration: DiskCache.Configuration, _ system: CacheSystem, _ events: CacheEvents
+    _ configuration: DiskCache.Configuration, _ system: CacheSystem, _ events: CacheStreams<CacheEvent>
   ) {
     self.environment = environment
     self.tables = tables
