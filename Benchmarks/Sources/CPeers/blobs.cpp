@@ -43,6 +43,13 @@ int blobs_get(blobs *b, peer_keys keys, uint64_t *sum) {
   });
 }
 
+int blobs_get_in_place(blobs *b, peer_keys keys, uint64_t *sum) {
+  return guarded([&] {
+    *sum = 0;
+    for (size_t i = 0; i < keys.count; i++) *sum += b->engine->touch_in_place(key_at(keys, i));
+  });
+}
+
 int blobs_remove(blobs *b, peer_keys keys) {
   return guarded([&] {
     for (size_t i = 0; i < keys.count; i++) b->engine->remove(key_at(keys, i));

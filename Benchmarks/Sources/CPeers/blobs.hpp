@@ -13,6 +13,8 @@ public:
   virtual void set(Bytes key, Bytes value) = 0;
   // Copies the value into `buffer`, which grows as needed; false if there is none.
   virtual bool get(Bytes key) = 0;
+  // Touches the value where the engine has it; a design that must copy does so.
+  virtual uint64_t touch_in_place(Bytes key) { return get(key) ? touch(buffer.data(), buffer.size()) : 0; }
   virtual void remove(Bytes key) = 0;
   std::string buffer;
 };

@@ -49,6 +49,14 @@ struct RocksBlobs final : Blobs {
     return true;
   }
 
+  uint64_t touch_in_place(Bytes key) override {
+    pinned.Reset();
+    auto status = db->Get({}, db->DefaultColumnFamily(), slice(key), &pinned);
+    if (status.IsNotFound()) return 0;
+    must(status);
+    return touch(pinned.data(), pinned.size());
+  }
+
   void remove(Bytes key) override { must(db->Delete({}, slice(key))); }
 };
 
@@ -90,6 +98,16 @@ struct LmdbBlobs final : Blobs {
     mdb_txn_reset(reader);
     if (code != MDB_NOTFOUND) must(code);
     return code == 0;
+  }
+
+  uint64_t touch_in_place(Bytes key) override {
+    must(mdb_txn_renew(reader));
+    MDB_val k = val(key), v;
+    int code = mdb_get(reader, dbi, &k, &v);
+    uint64_t sum = code == 0 ? touch(v.mv_data, v.mv_size) : 0;
+    mdb_txn_reset(reader);
+    if (code != MDB_NOTFOUND) must(code);
+    return sum;
   }
 
   void remove(Bytes key) override {

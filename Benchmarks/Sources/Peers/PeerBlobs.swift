@@ -83,6 +83,19 @@ public final class PeerBlobs {
     return sum
   }
 
+  /// Touches values where the engine has them; files and YYCache's design copy them, as they cannot do without.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys.
+  ///   - range: Which of them.
+  /// - Returns: A sum as ``get(_:_:)``.
+  /// - Throws: ``PeerError``.
+  public func getInPlace(_ keys: KeyBlock, _ range: Range<Int>) throws(PeerError) -> UInt64 {
+    var sum: UInt64 = 0
+    try must(unsafe keys.withPeerKeys(range) { unsafe blobs_get_in_place(raw, $0, &sum) })
+    return sum
+  }
+
   /// Removes keys, one commit each.
   ///
   /// - Parameters:

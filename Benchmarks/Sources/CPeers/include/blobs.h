@@ -17,6 +17,8 @@ void blobs_close(blobs *);
 int blobs_set(blobs *, peer_keys keys, const uint8_t *values, size_t length);
 // `sum` is that of the values' first and last eight bytes, after a copy of the whole.
 int blobs_get(blobs *, peer_keys keys, uint64_t *sum);
+// The same without a copy of ours: the value is touched where the engine has it. Files have to be read all the same.
+int blobs_get_in_place(blobs *, peer_keys keys, uint64_t *sum);
 int blobs_remove(blobs *, peer_keys keys);
 
 #ifdef __cplusplus

@@ -8,7 +8,7 @@ func diskHits(_ bench: Bench, _ folder: WorkFolder) throws {
   for (label, width, bars, inPlace) in [
     ("4 KB", 4096, [.yycache: 35, .sqlite: 4, .files: 5, .lmdb: 0.92], [:]),
     ("20 KB", 20_000, [.yycache: 18, .sqlite: 3, .files: 3, .lmdb: 0.9], [:]),
-    ("100 KB", 102_400, [.yycache: 5, .sqlite: 1.5, .files: 1.8, .lmdb: 0.9], [.sqlite: 2.3, .files: 3]),
+    ("100 KB", 102_400, [.yycache: 5, .sqlite: 1.5, .files: 1.8, .lmdb: 0.9], [.sqlite: 2.3, .files: 3, .lmdb: 0.9]),
   ] as [(String, Int, Bars, Bars)] {
     let count = bench.choose(64 << 20, quick: 8 << 20) / width
     let rivals = try DiskRivals(in: folder.folder(label), count: count)
@@ -16,9 +16,9 @@ func diskHits(_ bench: Bench, _ folder: WorkFolder) throws {
     var random = Random(seed: 61)
     let draws = (0..<1 << 14).map { _ in random.below(count) }
     let (names, keys) = (draws.map { rivals.names[$0] }, rivals.keys.picking(draws))
-    let peers = { (bars: Bars) in
+    let peers = { (bars: Bars, get: @escaping (PeerBlobs) -> (KeyBlock, Range<Int>) throws -> UInt64) in
       rivals.peers.map { peer in
-        Contender(peer.design.name, bar: bars[peer.design]) { try peer.get(keys, $0.range(in: draws.count)) }
+        Contender(peer.design.name, bar: bars[peer.design]) { try get(peer)(keys, $0.range(in: draws.count)) }
       }
     }
     try bench.compare(
@@ -31,7 +31,7 @@ func diskHits(_ bench: Bench, _ folder: WorkFolder) throws {
           }
           return sum
         }
-      ] + peers(bars))
+      ] + peers(bars, { $0.get }))
     try bench.compare(
       .reading("disk hit, \(label), in place", .processCrashSafe, upTo: draws.count),
       [
@@ -42,7 +42,7 @@ func diskHits(_ bench: Bench, _ folder: WorkFolder) throws {
           }
           return sum
         }
-      ] + peers(inPlace))
+      ] + peers(inPlace, { $0.getInPlace }))
     if width == 4096 { try bytesWritten(bench, rivals, names, keys) }
   }
 }
