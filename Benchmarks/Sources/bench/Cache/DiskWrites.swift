@@ -39,30 +39,26 @@ func diskSets(_ bench: Bench, _ folder: WorkFolder) throws {
 
 /// YYCache's own workload: 1,000 keys, written, replaced, read at random, asked for in vain.
 func thousandOperations(_ bench: Bench, _ folder: WorkFolder) throws {
-  let count = bench.choose(1000, quick: 100)
+  let (count, keys) = bench.choose((1000, "1,000"), quick: (100, "100"))
   for (label, width) in [("140 B", 140), ("100 KB", 102_400)] {
     let rivals = try DiskRivals(in: folder.folder(label), count: count, [.yycache, .sqlite, .files])
     let values = ValueBlock(count, width: width)
     let arrays = DiskRivals.arrays(values)
     let missing = DiskRivals.missing(count)
     func compare(
-      _ name: String, ours: @escaping (DiskCache) throws -> Void, theirs: @escaping (PeerBlobs) throws -> Void
+      _ name: String, ours: @escaping (DiskCache) throws -> UInt64, theirs: @escaping (PeerBlobs) throws -> UInt64
     ) throws {
-      var workload = Workload.waiting("1,000 keys of \(label), \(name)", .processCrashSafe, operations: count)
+      var workload = Workload.waiting("\(keys) keys of \(label), \(name)", .processCrashSafe, operations: count)
+      // What is read is the same, and of missing keys nothing.
+      workload.comparesSums = true
       workload.roundLimit = name == "written" ? bench.choose(12, quick: 7) : bench.choose(27, quick: 9)
       try bench.compare(
         workload,
         [
-          Contender("Holdfast") { _ in
-            try ours(rivals.cache)
-            return 0
-          }
+          Contender("Holdfast") { _ in try ours(rivals.cache) }
         ]
           + rivals.peers.map { peer in
-            Contender(peer.design.name) { _ in
-              try theirs(peer)
-              return 0
-            }
+            Contender(peer.design.name) { _ in try theirs(peer) }
           })
     }
     let store = { (cache: DiskCache) in
@@ -72,25 +68,40 @@ func thousandOperations(_ bench: Bench, _ folder: WorkFolder) throws {
     try compare("written and removed") { cache in
       try store(cache)
       for name in rivals.names { try cache.removeObject(forKey: name) }
+      return 0
     } theirs: { peer in
       try storeInPeer(peer)
       try peer.remove(rivals.keys, 0..<count)
+      return 0
     }
     try store(rivals.cache)
     for peer in rivals.peers { try storeInPeer(peer) }
-    try compare("replaced", ours: store, theirs: storeInPeer)
+    try compare("replaced") { cache in
+      try store(cache)
+      return 0
+    } theirs: { peer in
+      try storeInPeer(peer)
+      return 0
+    }
+    func sum(_ cache: DiskCache, _ names: [String]) throws -> UInt64 {
+      var sum: UInt64 = 0
+      for name in names {
+        if let value = try cache.value(forKey: name) { sum &+= value.span.touched }
+      }
+      return sum
+    }
     var random = Random(seed: 62)
     let order = (0..<count).shuffled(using: &random)
-    let shuffled = rivals.keys.picking(order)
+    let (shuffledNames, shuffled) = (order.map { rivals.names[$0] }, rivals.keys.picking(order))
     try compare("read at random") { cache in
-      for index in order { _ = try cache.value(forKey: rivals.names[index]) }
+      try sum(cache, shuffledNames)
     } theirs: { peer in
-      _ = try peer.get(shuffled, 0..<count)
+      try peer.get(shuffled, 0..<count)
     }
     try compare("missing") { cache in
-      for name in missing.names { _ = try cache.value(forKey: name) }
+      try sum(cache, missing.names)
     } theirs: { peer in
-      _ = try peer.get(missing.keys, 0..<count)
+      try peer.get(missing.keys, 0..<count)
     }
   }
 }
