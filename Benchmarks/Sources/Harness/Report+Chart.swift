@@ -12,10 +12,12 @@ extension Report {
     let rows = all.contains { $0.bar != nil } ? all.filter { $0.bar != nil } : all
     let edges = rows.flatMap { [$0.q25, $0.q75] } + rows.compactMap(\.bar)
     let low = edges.reduce(1, min), high = edges.reduce(1, max)
+    // Labels end at the left of the bars and begin where the page does, seven units a character at most.
+    let margin = max(0, (rows.map(\.label.count).max() ?? 0) * 7 - 450)
     let scale = ChartScale(from: min(0.5, low), to: max(2, high))
     let height = 70 + rows.count * 22
     var svg = """
-      <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1000 \(height)" width="1000" height="\(height)" \
+      <svg xmlns="http://www.w3.org/2000/svg" viewBox="\(-margin) 0 \(1000 + margin) \(height)" width="\(1000 + margin)" height="\(height)" \
       font-family="system-ui, sans-serif" font-size="12" role="img">
       <title>\(suite): Holdfast beside its peers</title>
       <style>
@@ -62,10 +64,12 @@ private struct ChartScale {
 }
 
 extension Row {
+  fileprivate var label: String { "\(name), beside \(peer)" }
+
   fileprivate func bar(at y: Int, _ scale: ChartScale) -> String {
     let (one, end) = (scale.x(1), scale.x(ratio))
     let (low, high) = (scale.x(q25).short, scale.x(q75).short)
-    let label = "\(name), beside \(peer)".escapedForXML
+    let label = label.escapedForXML
     let bar = bar.map { scale.x($0).short }
     let mark = bar.map { "<line class=\"bar\" x1=\"\($0)\" x2=\"\($0)\" y1=\"\(y)\" y2=\"\(y + 17)\"/>" } ?? ""
     return """

@@ -16,8 +16,14 @@ public struct Report: Codable, Sendable {
   /// Reads a report from its JSON.
   ///
   /// - Parameter json: What ``json`` wrote.
-  /// - Throws: `DecodingError` if it is no report.
-  public init(json: Data) throws { self = try JSONDecoder().decode(Report.self, from: json) }
+  /// - Throws: `DecodingError` if it is no report, or has a row whose quartiles are in no order.
+  public init(json: Data) throws {
+    self = try JSONDecoder().decode(Report.self, from: json)
+    for row in rows where !(row.q25 <= row.q75) {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: [], debugDescription: "the quartiles of \(row.identity) are in no order"))
+    }
+  }
 
   /// The report as JSON; rows without a bar have neither `bar` nor `met`.
   public var json: Data {

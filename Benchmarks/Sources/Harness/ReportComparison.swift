@@ -7,8 +7,10 @@ public struct ReportComparison: Sendable {
     /// The row of the second.
     public let second: Row
 
-    /// Whether some verdict fits both measurements.
-    public var agrees: Bool { !first.allowedVerdicts.isDisjoint(with: second.allowedVerdicts) }
+    /// Whether some verdict fits both measurements; those of different classes of durability are none of the same thing.
+    public var agrees: Bool {
+      first.durability == second.durability && !first.allowedVerdicts.isDisjoint(with: second.allowedVerdicts)
+    }
     /// Whether one report has met the bar and the other has not.
     public var barChanged: Bool { first.met != second.met }
   }

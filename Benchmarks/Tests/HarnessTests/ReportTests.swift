@@ -68,6 +68,29 @@ struct ReportTests {
     #expect(barred.split(separator: "<rect").count == 2 && barred.contains("class=\"bar\""))
   }
 
+  @Test("Labels are not cut off: the page grows to the left")
+  func longLabels() {
+    let name = String(repeating: "a very long name ", count: 6)
+    #expect(report([row("get", 2)]).chart(of: "engine").contains("viewBox=\"0 0 1000 "))
+    let length = "\(name), beside SQLite".count
+    #expect(report([row(name, 2)]).chart(of: "engine").contains("viewBox=\"-\(length * 7 - 450) 0 "))
+  }
+
+  @Test("Rows of different classes of durability are not the same measurement")
+  func classes() {
+    var other = row("get", 1)
+    other.durability = .processCrashSafe
+    #expect(!ReportComparison(report([row("get", 1)]), report([other])).agrees)
+  }
+
+  @Test("A row whose quartiles are in no order is no row")
+  func order() throws {
+    var wrong = row("get", 1)
+    swap(&wrong.q25, &wrong.q75)
+    let json = try report([wrong]).json
+    #expect(throws: DecodingError.self) { try Report(json: json) }
+  }
+
   @Test("Numbers are short")
   func numbers() {
     #expect(
