@@ -27,7 +27,8 @@ let package = Package(
         .linkedLibrary($0)
       }),
     .target(
-      name: "HitRatio", dependencies: [.product(name: "Holdfast", package: "Holdfast")], swiftSettings: strict),
+      name: "HitRatio", dependencies: ["Harness", .product(name: "Holdfast", package: "Holdfast")],
+      swiftSettings: strict),
     .target(name: "Peers", dependencies: ["CPeers", "Harness"], swiftSettings: strict),
     .executableTarget(
       name: "bench",
@@ -35,7 +36,7 @@ let package = Package(
         "Harness", "HitRatio", "Peers", .product(name: "LMDB", package: "Holdfast"),
         .product(name: "Holdfast", package: "Holdfast"),
       ], swiftSettings: strict),
-    .testTarget(name: "HarnessTests", dependencies: ["Harness"], swiftSettings: policy),
+    .testTarget(name: "HarnessTests", dependencies: ["Harness", "HitRatio"], swiftSettings: policy),
   ],
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17

@@ -8,11 +8,18 @@ extension Bench {
   ///   - body: The measurement; its stores must be closed when it returns.
   /// - Throws: What `body` throws, or an error of the file system.
   public func withFolder(_ name: String, _ body: (WorkFolder) throws -> Void) throws {
-    let path = "\(directory)/\(ProcessInfo.processInfo.processIdentifier)/\(name)"
+    let path = "\(runFolder)/\(name)"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: path) }
     try body(WorkFolder(path: path))
   }
+
+  /// What the names of this tool's folders begin with, so that it never takes a folder of somebody else for one of its
+  /// own: `--directory` may name any folder, and in some there are others whose names are numbers.
+  private static let prefix = "holdfast-bench-"
+
+  /// Where all stores of this run are.
+  public var runFolder: String { "\(directory)/\(Self.prefix)\(ProcessInfo.processInfo.processIdentifier)" }
 
   /// Removes what runs that were ended have left.
   ///
@@ -20,7 +27,9 @@ extension Bench {
   public func removeLeftovers() throws {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
-      guard let process = pid_t(name), kill(process, 0) != 0 else { continue }
+      guard name.hasPrefix(Self.prefix), let process = pid_t(name.dropFirst(Self.prefix.count)) else { continue }
+      // Processes of other users cannot be signalled, but they run.
+      guard kill(process, 0) != 0, errno == ESRCH else { continue }
       try FileManager.default.removeItem(atPath: "\(directory)/\(name)")
     }
   }

@@ -1,8 +1,10 @@
 import Foundation
+import Harness
 
 /// `tools/bench hitratio`: the hit ratios of the memory cache, as it is, for recorded traces.
 public enum HitRatioCommand {
-  static let usage = """
+  /// How it is called.
+  public static let usage = """
     usage: tools/bench hitratio TRACE[@SIZE,…]… [--bytes] [--runs N] [--json FILE]
     TRACE has a key a line, or a key and a size; .lis files are ARC's; .gz files are unpacked. SIZE is a number of keys,
     by default 1, 5, 10 and 20 % of the different ones. With --bytes it is a number of bytes (by default the same parts of
@@ -23,7 +25,9 @@ public enum HitRatioCommand {
       switch argument {
       case "--bytes": weighted = true
       case "--json":
-        guard let path = rest.popFirst() else { throw HitRatioError("--json needs a file\n\(usage)") }
+        guard let path = rest.popFirst(), !path.hasPrefix("--") else {
+          throw HitRatioError("--json needs a file\n\(usage)")
+        }
         json = path
       case "--runs":
         guard let text = rest.popFirst(), let number = Int(text), number > 0 else {
@@ -35,6 +39,7 @@ public enum HitRatioCommand {
       }
     }
     guard !traces.isEmpty else { throw HitRatioError(usage) }
+    if let json { try Destination.check(json) }
     print(HitRatioRow.heading)
     var rows: [HitRatioRow] = []
     for text in traces { rows += try measure(text, weighted: weighted, runs: runs) }
@@ -50,7 +55,14 @@ public enum HitRatioCommand {
   }
 
   private static func measure(_ text: String, weighted: Bool, runs: Int) throws -> [HitRatioRow] {
-    let parts = text.split(separator: "@", maxSplits: 1).map(String.init)
+    // The last @, and only where a size could follow: a folder may have one in its name.
+    var parts = [text]
+    if let at = text.lastIndex(of: "@"), !text[at...].contains("/") {
+      parts = [String(text[..<at]), String(text[text.index(after: at)...])]
+    }
+    guard !parts[0].isEmpty, parts.last != "" else {
+      throw HitRatioError("\"\(text)\" names no trace, or no size\n\(usage)")
+    }
     let trace = try Trace(path: parts[0])
     guard !weighted || !trace.sizes.isEmpty else { throw HitRatioError("\(parts[0]): --bytes needs sizes") }
     var all = trace.uniqueCount

@@ -9,6 +9,11 @@ struct Trace {
   /// How many different keys there are.
   var uniqueCount = 0
 
+  /// A line of four numbers can ask for more requests than there is memory for; a trace of the papers has some millions.
+  static let mostRequests = 200_000_000
+  /// The most that all sizes together may be, so that sums and percentages of them are numbers.
+  static let mostBytes = 1 << 56
+
   /// Reads a trace.
   ///
   /// The forms are: a key a line; a key and its size in bytes a line; and, for files named `.lis`, those of the ARC
@@ -16,10 +21,16 @@ struct Trace {
   /// Lines that begin with `#` or `*` are comments.
   init(path: String) throws {
     let isPacked = path.hasSuffix(".gz")
-    let text = isPacked ? try Self.unpack(path) : try Data(contentsOf: URL(filePath: path))
+    let text: Data
+    do {
+      text = isPacked ? try Self.unpack(path) : try Data(contentsOf: URL(filePath: path))
+    } catch let error as HitRatioError {
+      throw error
+    } catch { throw HitRatioError("\(path) cannot be read: \(error.localizedDescription)") }
     let isRanges = (isPacked ? String(path.dropLast(3)) : path).hasSuffix(".lis")
     var numbers: [Substring: Int] = [:]
     var blocks: [Int: Int] = [:]
+    var bytes = 0
     let lines = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline)
     for (index, line) in lines.enumerated() where !line.hasPrefix("#") && !line.hasPrefix("*") {
       let fields = line.split(whereSeparator: \.isWhitespace)
@@ -27,6 +38,9 @@ struct Trace {
       if isRanges {
         guard fields.count >= 2, let first = Int(key), let count = Int(fields[1]), count >= 0 else {
           throw HitRatioError("\(path), line \(index + 1): not a start and a number of blocks")
+        }
+        guard count <= Self.mostRequests - keys.count, first <= .max - count else {
+          throw HitRatioError("\(path), line \(index + 1): more than \(Self.mostRequests) blocks, or numbers too large")
         }
         for block in first..<first + count {
           keys.append(blocks[block] ?? blocks.count)
@@ -37,10 +51,11 @@ struct Trace {
       keys.append(numbers[key] ?? numbers.count)
       numbers[key] = keys[keys.count - 1]
       if fields.count > 1 {
-        guard let size = Int(fields[1]), size >= 0 else {
+        guard let size = Int(fields[1]), size >= 0, size <= Self.mostBytes - bytes else {
           throw HitRatioError("\(path), line \(index + 1): \(fields[1]) is no size")
         }
         sizes.append(max(size, 1))
+        bytes += max(size, 1)
       }
     }
     guard sizes.isEmpty || sizes.count == keys.count else {

@@ -1,4 +1,5 @@
 import Foundation
+import Harness
 
 /// What the command was asked to do.
 struct Arguments {
@@ -20,7 +21,9 @@ struct Arguments {
   init(_ arguments: [String]) throws {
     var rest = arguments[...]
     func value(of option: String) throws -> String {
-      guard let value = rest.popFirst() else { throw UsageError("\(option) needs a value\n\(Self.usage)") }
+      guard let value = rest.popFirst(), !value.isEmpty, !value.hasPrefix("--") else {
+        throw UsageError("\(option) needs a value\n\(Self.usage)")
+      }
       return value
     }
     while let argument = rest.popFirst() {
@@ -39,6 +42,25 @@ struct Arguments {
       }
     }
     if suites.isEmpty { suites = Suite.all }
+  }
+
+  /// Finds out before the run, which may take an hour, whether its results can be written.
+  func checkDestinations() throws {
+    for path in [json, markdown].compactMap({ $0 }) { try Destination.check(path) }
+    if let charts {
+      do {
+        try FileManager.default.createDirectory(atPath: charts, withIntermediateDirectories: true)
+      } catch { throw UsageError("\(charts) cannot be made: \(error.localizedDescription)") }
+      guard FileManager.default.isWritableFile(atPath: charts) else {
+        throw UsageError("\(charts) cannot be written to")
+      }
+    }
+    do {
+      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    } catch { throw UsageError("--directory \(directory) cannot be made: \(error.localizedDescription)") }
+    guard FileManager.default.isWritableFile(atPath: directory) else {
+      throw UsageError("--directory \(directory) cannot be written to")
+    }
   }
 }
 

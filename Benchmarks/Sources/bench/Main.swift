@@ -9,6 +9,9 @@ struct Main {
   static func main() {
     do {
       let arguments = Array(CommandLine.arguments.dropFirst())
+      if arguments.contains("--help") || arguments.contains("-h") {
+        return print(arguments.first == "hitratio" ? HitRatioCommand.usage : Arguments.usage)
+      }
       if arguments.first == "compare" { return try compare(Array(arguments.dropFirst())) }
       if arguments.first == "hitratio" { return try HitRatioCommand.run(Array(arguments.dropFirst())) }
       if arguments.first == "memory-of" { return try MemoryUse.measure(Array(arguments.dropFirst())) }
@@ -25,7 +28,11 @@ struct Main {
     let machine = Machine(engines: Engine.versions, command: command)
     let bench = Bench(effort: arguments.isQuick ? .quick : .full, directory: arguments.directory)
     bench.filter = arguments.filter
+    try arguments.checkDestinations()
     try bench.removeLeftovers()
+    defer { try? FileManager.default.removeItem(atPath: bench.runFolder) }
+    let interruptions = Interruptions(removing: bench.runFolder)
+    defer { withExtendedLifetime(interruptions) {} }
     bench.onRow = { print($0.line) }
     for suite in arguments.suites {
       bench.suite = suite.name
@@ -34,6 +41,10 @@ struct Main {
       try suite.run(bench)
       let seconds = { (clock: Clock, begin: UInt64) in (Double(clock.now - begin) / 1e9).short }
       print("  in \(seconds(.wall, wall)) s, \(seconds(.process, cpu)) s of CPU time")
+    }
+    // Such as for a name of a quick run in a full one: 50k records there are 1M here.
+    if bench.rows.isEmpty, let filter = arguments.filter {
+      throw UsageError("no workload of these suites has \"\(filter)\" in its name")
     }
     let report = Report(machine: machine, rows: bench.rows)
     let missed = report.rows.filter { $0.met == false }
