@@ -17,7 +17,8 @@ int blobs_open(const char *engine, const char *directory, blobs **result) {
     std::string name = engine;
     std::unique_ptr<Blobs> made;
     if (name == "yycache") made = open_yycache_blobs(directory);
-    if (name == "sqlite") made = open_sqlite_blobs(directory);
+    if (name == "sqlite") made = open_sqlite_blobs(directory, false);
+    if (name == "sqlite-16k") made = open_sqlite_blobs(directory, true);
     if (name == "files") made = open_file_blobs(directory);
     if (name == "rocksdb") made = open_rocksdb_blobs(directory);
     if (name == "lmdb") made = open_lmdb_blobs(directory);

@@ -34,7 +34,7 @@ private:
 };
 
 std::unique_ptr<Blobs> open_yycache_blobs(const std::string &directory);
-std::unique_ptr<Blobs> open_sqlite_blobs(const std::string &directory);
+std::unique_ptr<Blobs> open_sqlite_blobs(const std::string &directory, bool has_large_pages);
 std::unique_ptr<Blobs> open_file_blobs(const std::string &directory);
 std::unique_ptr<Blobs> open_rocksdb_blobs(const std::string &directory);
 std::unique_ptr<Blobs> open_lmdb_blobs(const std::string &directory);

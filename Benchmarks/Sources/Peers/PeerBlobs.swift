@@ -10,6 +10,8 @@ public final class PeerBlobs {
     case yycache
     /// One table of blobs.
     case sqlite
+    /// The same with pages of 16 KiB.
+    case sqliteLargePages = "sqlite-16k"
     /// A file for each value.
     case files
     /// RocksDB.
@@ -22,6 +24,7 @@ public final class PeerBlobs {
       switch self {
       case .yycache: "YYCache's design"
       case .sqlite: "SQLite blobs"
+      case .sqliteLargePages: "SQLite blobs, 16 KB pages"
       case .files: "a file each"
       case .rocksdb: "RocksDB"
       case .lmdb: "raw LMDB (C)"

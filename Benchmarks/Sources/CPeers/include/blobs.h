@@ -11,7 +11,7 @@ extern "C" {
 
 typedef struct blobs blobs;
 
-// Engines: yycache (its SQL, pragmas and file discipline), sqlite, files, rocksdb, lmdb.
+// Engines: yycache (its SQL, pragmas and file discipline), sqlite, sqlite-16k, files, rocksdb, lmdb.
 int blobs_open(const char *engine, const char *directory, blobs **result);
 void blobs_close(blobs *);
 int blobs_set(blobs *, peer_keys keys, const uint8_t *values, size_t length);

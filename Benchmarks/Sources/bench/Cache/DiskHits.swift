@@ -6,9 +6,12 @@ import Peers
 func diskHits(_ bench: Bench, _ folder: WorkFolder) throws {
   typealias Bars = [PeerBlobs.Design: Double]
   for (label, width, bars, inPlace) in [
-    ("4 KB", 4096, [.yycache: 35, .sqlite: 4, .files: 5, .lmdb: 0.92], [:]),
-    ("20 KB", 20_000, [.yycache: 18, .sqlite: 3, .files: 3, .lmdb: 0.9], [:]),
-    ("100 KB", 102_400, [.yycache: 5, .sqlite: 1.5, .files: 1.8, .lmdb: 0.9], [.sqlite: 2.3, .files: 3, .lmdb: 0.9]),
+    ("4 KB", 4096, [.yycache: 35, .sqlite: 4, .sqliteLargePages: 4, .files: 5, .lmdb: 0.92], [:]),
+    ("20 KB", 20_000, [.yycache: 18, .sqlite: 3, .sqliteLargePages: 3, .files: 3, .lmdb: 0.9], [:]),
+    (
+      "100 KB", 102_400, [.yycache: 5, .sqlite: 1.5, .sqliteLargePages: 1.5, .files: 1.8, .lmdb: 0.9],
+      [.sqlite: 2.3, .sqliteLargePages: 2.3, .files: 3, .lmdb: 0.9]
+    ),
   ] as [(String, Int, Bars, Bars)] {
     let count = bench.choose(64 << 20, quick: 8 << 20) / width
     let rivals = try DiskRivals(in: folder.folder(label), count: count)

@@ -13,7 +13,7 @@ func diskSets(_ bench: Bench, _ folder: WorkFolder) throws {
     let arrays = DiskRivals.arrays(values)
     try rivals.fill(values)
     let operations = min(bench.choose(100, quick: 20), count / 2)
-    let bars: [PeerBlobs.Design: Double] = [.lmdb: 0.9, .yycache: bar, .sqlite: bar]
+    let bars: [PeerBlobs.Design: Double] = [.lmdb: 0.9, .yycache: bar, .sqlite: bar, .sqliteLargePages: bar]
     // Wall time, since what files and pages cost is paid in the kernel, which also works for others meanwhile.
     try bench.compare(
       .waiting("disk set, \(label)", .processCrashSafe, operations: operations),
