@@ -51,7 +51,11 @@ struct RocksQueue final : Queue {
 
   std::vector<uint64_t> take(size_t limit) override {
     std::vector<uint64_t> ids;
-    std::unique_ptr<rocksdb::Iterator> iterator(db->NewIterator({}));
+    // Without an end, the last search of all would go through the tombstones of every entry that ever was.
+    rocksdb::ReadOptions options;
+    rocksdb::Slice end = "e";
+    options.iterate_upper_bound = &end;
+    std::unique_ptr<rocksdb::Iterator> iterator(db->NewIterator(options));
     std::string entry;
     for (iterator->Seek(first_due); iterator->Valid() && ids.size() < limit; iterator->Next()) {
       auto key = iterator->key();
