@@ -169,7 +169,7 @@ import Testing
       let (environment, a) = try Environment.make(
         at: scratch(), Environment.Options(durability: .unsafeNoSync, mapSize: 1 << 20))
       try environment.set("kept", "k", in: a)
-      try limitAddressSpace(toMore: 64 << 20)
+      try limitAddressSpace(toMore: 256 << 20)
       var failure: StoreError?
       var written = 0
       do {

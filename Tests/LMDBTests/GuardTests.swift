@@ -88,7 +88,7 @@ import Testing
       let scratch = TemporaryDirectory()
       let (environment, a) = try Environment.make(
         at: scratch(), .init(durability: .relaxed, mapSize: 1 << 20))
-      try limitAddressSpace(toMore: 2 << 20)
+      askForThreadsThatFitNowhere()
       let failure = await #expect(throws: StoreError.self) {
         try await environment.write { try $0.set([1], forKey: "k", in: a) }
       }

@@ -1,3 +1,4 @@
+import CLMDB
 import Foundation
 
 /// Lets the process map only so many bytes more than it has mapped now.
@@ -13,4 +14,14 @@ func limitFileSize(to bytes: Int) {
   signal(SIGXFSZ, SIG_IGN)
   var limits = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t.max)
   precondition(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limits) == 0)
+}
+
+/// Lets the process start no thread more: each would have a stack that is larger than any address space.
+func askForThreadsThatFitNowhere() {
+  typealias SetDefault = @convention(c) (UnsafePointer<pthread_attr_t>) -> CInt
+  let setDefault = unsafe unsafeBitCast(dlsym(nil, "pthread_setattr_default_np"), to: SetDefault.self)
+  var attributes = pthread_attr_t()
+  unsafe pthread_attr_init(&attributes)
+  unsafe pthread_attr_setstacksize(&attributes, 1 << 50)
+  precondition(unsafe setDefault(&attributes) == 0)
 }
