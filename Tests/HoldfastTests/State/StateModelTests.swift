@@ -96,7 +96,7 @@ private struct StateRun {
       fixture.advance(milliseconds)
       twin.now = fixture.now
     case .reopen:
-      try store.environment.close()
+      try store.close()
       store = try Self.open(fixture)
       twin.session = [:]
     case .elsewhere(let seed):
