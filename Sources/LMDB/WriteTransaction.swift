@@ -17,6 +17,8 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   package var mayUseReserve = false
   /// Whether LMDB has refused something for good: the transaction will not commit.
   package var isDoomed: Bool { failure != nil }
+  /// Where the next number of a database is, for who appends to it.
+  var known = KnownNumber()
   /// What to do once the commit has happened, outside every lock.
   var commitActions: [@Sendable () -> Void] = []
 
@@ -144,6 +146,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
     var transaction = unsafe WriteTransaction(child, owner: owner)
     transaction.changedBytes = changedBytes
     transaction.mayUseReserve = mayUseReserve
+    transaction.known = known
     var isEnded = false
     do {
       let result = try body(&transaction)
@@ -154,6 +157,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
       guard code == MDB_SUCCESS else { throw doomed(by: code, "commit a nested transaction") }
       commitActions += transaction.commitActions
       changedBytes = transaction.changedBytes
+      known = transaction.known
       return result
     } catch {
       if !isEnded { unsafe mdb_txn_abort(child) }
@@ -179,6 +183,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
     // A row of more than half a page has pages of its own; others have a header, in pages that are two thirds full.
     let page = AddressSpace.page
     changedBytes += bytes > page / 2 ? (bytes + page) / page * page : (bytes + 10) * 3 / 2
+    if known.handle == database.handle { known = KnownNumber() }
     if code != MDB_SUCCESS { throw doomed(by: code, "store a value in \(database.name)") }
   }
 
@@ -187,6 +192,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   mutating func finishRemoval(_ code: Int32, _ bytes: Int, _ database: Database) throws(StoreError) -> Bool {
     if code == MDB_NOTFOUND { return false }
     changedBytes += bytes
+    if known.handle == database.handle { known = KnownNumber() }
     if code != MDB_SUCCESS { throw doomed(by: code, "remove a key from \(database.name)") }
     return true
   }
