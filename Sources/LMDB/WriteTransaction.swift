@@ -17,6 +17,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   package var mayUseReserve = false
   /// Whether LMDB has refused something for good: the transaction will not commit.
   package var isDoomed: Bool { failure != nil }
+  private var cursors = WriteCursors()
   /// Where the next number of a database is, for who appends to it.
   var known = KnownNumber()
   /// What to do once the commit has happened, outside every lock.
@@ -73,7 +74,8 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   ) throws(StoreError) {
     try check(key, database, owner)
     try check(value, database)
-    try finishSet(unsafe put(raw, database, key, value), key.count + value.count, database)
+    let cursor = unsafe cursor(changing: database)
+    try finishSet(unsafe put(raw, cursor, database, key, value), key.count + value.count, database)
   }
 
   /// Removes a key and its value.
@@ -89,7 +91,8 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
     forKey key: borrowing Span<UInt8>, in database: Database
   ) throws(StoreError) -> Bool {
     try check(key, database, owner)
-    return try finishRemoval(unsafe delete(raw, database, key), key.count, database)
+    let cursor = unsafe cursor(changing: database)
+    return try finishRemoval(unsafe delete(raw, cursor, database, key), key.count, database)
   }
 
   /// Removes every key of a range.
@@ -138,6 +141,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   @_lifetime(self: copy self)
   public mutating func nested<R: ~Copyable>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
     if let failure { throw failure }
+    closeCursors()
     var pointer: OpaquePointer?
     let begun = unsafe mdb_txn_begin(mdb_txn_env(raw), raw, 0, &pointer)
     guard begun == MDB_SUCCESS, let child = unsafe pointer else {
@@ -153,6 +157,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
       if let failure = transaction.failure { throw failure }
       // The handle is gone after this call, whatever it returns.
       isEnded = true
+      transaction.closeCursors()
       let code = unsafe mdb_txn_commit(child)
       guard code == MDB_SUCCESS else { throw doomed(by: code, "commit a nested transaction") }
       commitActions += transaction.commitActions
@@ -160,7 +165,10 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
       known = transaction.known
       return result
     } catch {
-      if !isEnded { unsafe mdb_txn_abort(child) }
+      if !isEnded {
+        transaction.closeCursors()
+        unsafe mdb_txn_abort(child)
+      }
       // A full map or a broken page does not get better in the outer transaction.
       if failure == nil { failure = transaction.failure }
       throw error
@@ -176,6 +184,17 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   public mutating func afterCommit(_ action: @escaping @Sendable () -> Void) {
     commitActions.append(action)
   }
+
+  /// The cursor for a change, if it is worth one.
+  @unsafe
+  @_lifetime(self: copy self)
+  mutating func cursor(changing database: Database) -> OpaquePointer? {
+    unsafe cursors.next(for: database.handle, in: raw)
+  }
+
+  /// Lets go of what LMDB ties to the transaction, which is about to end.
+  @_lifetime(self: copy self)
+  mutating func closeCursors() { cursors.close() }
 
   /// What follows the put of a value.
   @_lifetime(self: copy self)

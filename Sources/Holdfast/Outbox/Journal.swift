@@ -68,7 +68,8 @@ struct Journal: Sendable {
     _ kind: JournalRecord.Kind, _ entry: EntryID, attempt: UInt16 = 0, reason: String = "", at time: Int64,
     in transaction: inout WriteTransaction
   ) throws(StoreError) -> UInt64 {
-    let last = if let known = transaction.lastNumber(of: rows) { known } else { try lastSequence(in: transaction.reader) }
+    let last =
+      if let known = transaction.lastNumber(of: rows) { known } else { try lastSequence(in: transaction.reader) }
     guard last + 1 < Self.end else { throw notANumber }
     var writer = ShortBytes()
     writer.append(Self.format)
