@@ -9,10 +9,10 @@ import Testing
   let scratch = TemporaryDirectory()
   static let small = Environment.Options(durability: .unsafeNoSync, mapSize: 64 << 10)
 
-  /// HF_GROWTH_MIB sets the size, 256 for the whole way.
+  /// HOLDFAST_GROWTH_MIB sets the size, 256 for the whole way.
   @Test func growsUnderEightReaders() throws {
     let (environment, a) = try Environment.make(at: scratch(), Self.small)
-    let size = setting("HF_GROWTH_MIB", or: 24) << 20
+    let size = setting("HOLDFAST_GROWTH_MIB", or: 24) << 20
     let value = [UInt8](repeating: 7, count: 16 << 10)
     let isDone = Atomic(false)
     let written = Atomic(0)
@@ -211,7 +211,7 @@ import Testing
   /// Both begin with a small map and grow it past each other's, with readers in this one.
   @Test func growsBesideAnotherGrowingProcess() async throws {
     let (environment, a) = try Environment.make(at: scratch(), Self.small)
-    let count = (setting("HF_GROWTH_MIB", or: 8) << 20) / (2 * 8000)
+    let count = (setting("HOLDFAST_GROWTH_MIB", or: 8) << 20) / (2 * 8000)
     let path = scratch()
     let isDone = Atomic(false)
     let readers = (0..<8).map { _ in
