@@ -4,7 +4,13 @@ import CLMDB
 @inline(__always)
 func check(_ key: borrowing Span<UInt8>, _ database: Database, _ owner: EnvironmentID) throws(StoreError) {
   precondition(database.owner == owner, "The database belongs to another environment than the transaction.")
-  if key.isEmpty || key.count > Environment.maximumKeyLength { throw invalidLength(of: key.count, database) }
+  try checkLength(key, database)
+}
+
+/// Rejects a key that LMDB would not store.
+@inline(__always)
+func checkLength(_ key: borrowing Span<UInt8>, _ database: @autoclosure () -> Database) throws(StoreError) {
+  if key.isEmpty || key.count > Environment.maximumKeyLength { throw invalidLength(of: key.count, database()) }
 }
 
 private func invalidLength(of count: Int, _ database: Database) -> StoreError {
@@ -72,8 +78,7 @@ extension String {
   /// Runs `body` with the UTF-8 bytes, without a copy if the string is a native one.
   @inline(__always)
   func withKey<R>(_ body: (Span<UInt8>) throws(StoreError) -> R) throws(StoreError) -> R {
-    var text = self
-    let result = text.withUTF8 { bytes -> Result<R, StoreError> in
+    let result = unsafe withStoredUTF8 { bytes -> Result<R, StoreError> in
       do throws(StoreError) {
         return .success(try body(unsafe Span(_unsafeElements: bytes)))
       } catch {

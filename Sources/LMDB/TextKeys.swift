@@ -73,8 +73,7 @@ private func get(
   _ transaction: OpaquePointer, _ owner: EnvironmentID, _ database: Database, text: String
 ) throws(StoreError) -> UnsafeBufferPointer<UInt8>? {
   // Not `withKey`, whose generic result costs 40 instructions more.
-  var text = text
-  let result = text.withUTF8 { bytes -> Result<UnsafeBufferPointer<UInt8>?, StoreError> in
+  let result = unsafe text.withStoredUTF8 { bytes -> Result<UnsafeBufferPointer<UInt8>?, StoreError> in
     do throws(StoreError) {
       return unsafe .success(try get(transaction, owner, database, Span(_unsafeElements: bytes)))
     } catch {
