@@ -5,5 +5,5 @@
 #include <sys/vfs.h>
 int fallocate(int descriptor, int mode, off_t offset, off_t length);
 #endif
-// Asks the processor for a line of memory that will be read soon, which Swift has no word for. Harmless for any address.
-static inline void prefetch(const void *address) { __builtin_prefetch(address); }
+// Has the processor fetch what lies at an address, without waiting for it.
+static inline void clmdb_prefetch(const void *address) { __builtin_prefetch(address); }

@@ -40,7 +40,7 @@ public final class Store: Sendable {
   ///   - path: A directory for this store alone; it is made if it is missing, its parent is not.
   ///   - isReadOnly: Opens an existing store without changing it.
   ///   - options: How the state is read and observed.
-  /// - Returns: The open store. It closes when the last reference goes away.
+  /// - Returns: The open store. It closes when the last reference goes away, or by ``close()``.
   /// - Throws: A `StoreError` whose sentence names the path: `notFound`, `notADirectory`, `accessDenied`,
   ///   `notADatabase`, `unsupportedVersion`, `damaged`, `diskFull` or `io`.
   public static func open(at path: String, isReadOnly: Bool = false, state options: StateOptions = StateOptions())
@@ -115,4 +115,13 @@ public final class Store: Sendable {
   public func write<R: Sendable>(_ body: @escaping @Sendable (inout WriteTransaction) throws -> R) async throws -> R {
     try await environment.write(body)
   }
+
+  /// Closes the store, for everybody in this process who has it; without, it closes when the last reference goes away.
+  ///
+  /// For an app that must hold no lock while it is suspended. End drains first, and wait for them: one that still runs
+  /// throws `closed`, and what it has in flight is sent again by the next. Blocks until the running transactions have
+  /// ended, at most for 5 s. What begins later throws `closed`, and so do streams of changes. Closing again does nothing.
+  ///
+  /// - Throws: `busy` if a transaction did not end in time, after which the store is open as before.
+  public func close() throws(StoreError) { try environment.close() }
 }

@@ -121,6 +121,7 @@ extension Environment {
       let transactionID = transaction.changedBytes > 0 ? transaction.id : nil
       // The handle is gone after this call, whatever it returns.
       isEnded = true
+      transaction.closeCursors()
       var code = unsafe mdb_txn_commit(raw)
       if code == MDB_SUCCESS, durability == .full { code = handle.flushDriveCache() }
       guard code == MDB_SUCCESS else {
@@ -132,7 +133,10 @@ extension Environment {
       return result
     } catch {
       // In a child that was forked inside the closure, the transaction belongs to the parent.
-      if !isEnded, !snapshots.isForked { unsafe mdb_txn_abort(raw) }
+      if !isEnded, !snapshots.isForked {
+        transaction.closeCursors()
+        unsafe mdb_txn_abort(raw)
+      }
       if doom == nil { doom = transaction.failure }
       throw error
     }

@@ -49,31 +49,6 @@ func get(
   return unsafe value.bytes
 }
 
-/// One `mdb_put`, of a key that has been checked.
-@unsafe
-@inline(__always)
-func put(
-  _ transaction: OpaquePointer, _ database: Database, _ key: borrowing Span<UInt8>, _ value: borrowing Span<UInt8>
-) -> Int32 {
-  unsafe value.withUnsafeBytes { valueBytes in
-    unsafe key.withUnsafeBytes { keyBytes in
-      var mdbKey = unsafe MDB_val(keyBytes)
-      var mdbValue = unsafe MDB_val(valueBytes)
-      return unsafe mdb_put(transaction, database.handle, &mdbKey, &mdbValue, 0)
-    }
-  }
-}
-
-/// One `mdb_del`, of a key that has been checked.
-@unsafe
-@inline(__always)
-func delete(_ transaction: OpaquePointer, _ database: Database, _ key: borrowing Span<UInt8>) -> Int32 {
-  unsafe key.withUnsafeBytes { keyBytes in
-    var mdbKey = unsafe MDB_val(keyBytes)
-    return unsafe mdb_del(transaction, database.handle, &mdbKey, nil)
-  }
-}
-
 extension String {
   /// Runs `body` with the UTF-8 bytes, without a copy if the string is a native one.
   @inline(__always)

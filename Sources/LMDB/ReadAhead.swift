@@ -78,10 +78,10 @@ struct ReadAhead {
   @inline(__always)
   private func fetch(_ entry: UInt, of page: UnsafeRawPointer, _ length: Int) {
     let start = unsafe page + Int(bitPattern: place(entry, in: page))
-    unsafe prefetch(start)
-    unsafe prefetch(start + 64)
+    unsafe clmdb_prefetch(start)
+    unsafe clmdb_prefetch(start + 64)
     if length <= 128 { return }
-    unsafe prefetch(start + 128)
-    unsafe prefetch(start + 192)
+    unsafe clmdb_prefetch(start + 128)
+    unsafe clmdb_prefetch(start + 192)
   }
 }

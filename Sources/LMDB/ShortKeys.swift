@@ -66,10 +66,11 @@ extension WriteTransaction {
   ) throws(StoreError) {
     try check(key, database, owner)
     try check(value, database)
+    let cursor = unsafe cursor(changing: database)
     let code = unsafe key.withValue { key in
       unsafe value.withUnsafeBytes { bytes in
         var value = unsafe MDB_val(bytes)
-        return unsafe mdb_put(raw, database.handle, &key, &value, 0)
+        return unsafe put(raw, cursor, database, &key, &value)
       }
     }
     try finishSet(code, key.count + value.count, database)
@@ -81,8 +82,9 @@ extension WriteTransaction {
     _ value: ShortBytes, forKey key: ShortBytes, in database: Database
   ) throws(StoreError) {
     try check(key, database, owner)
+    let cursor = unsafe cursor(changing: database)
     let code = unsafe key.withValue { key in
-      unsafe value.withValue { value in unsafe mdb_put(raw, database.handle, &key, &value, 0) }
+      unsafe value.withValue { value in unsafe put(raw, cursor, database, &key, &value) }
     }
     try finishSet(code, key.count + value.count, database)
   }
@@ -90,13 +92,13 @@ extension WriteTransaction {
   /// Stores a value under the UTF-8 bytes of `key`, replacing the one that is there.
   @_lifetime(self: copy self)
   package mutating func set(_ value: ShortBytes, forKey key: String, in database: Database) throws(StoreError) {
-    let (raw, owner) = unsafe (raw, owner)
+    let (raw, owner, cursor) = unsafe (raw, owner, cursor(changing: database))
     let code = try key.withKey { (bytes) throws(StoreError) in
       try check(bytes, database, owner)
       return unsafe value.withValue { value in
         unsafe bytes.withUnsafeBytes { bytes in
           var mdbKey = unsafe MDB_val(bytes)
-          return unsafe mdb_put(raw, database.handle, &mdbKey, &value, 0)
+          return unsafe put(raw, cursor, database, &mdbKey, &value)
         }
       }
     }
@@ -110,7 +112,8 @@ extension WriteTransaction {
   @_lifetime(self: copy self)
   package mutating func removeValue(forKey key: ShortBytes, in database: Database) throws(StoreError) -> Bool {
     try check(key, database, owner)
-    let code = unsafe key.withValue { key in unsafe mdb_del(raw, database.handle, &key, nil) }
+    let cursor = unsafe cursor(changing: database)
+    let code = unsafe key.withValue { key in unsafe delete(raw, cursor, database, &key) }
     return try finishRemoval(code, key.count, database)
   }
 }

@@ -56,12 +56,6 @@ extension String {
   @inlinable
   func withStoredUTF8<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
     if let result = unsafe utf8.withContiguousStorageIfAvailable(body) { return result }
-    return unsafe withCopiedUTF8(body)
-  }
-
-  @usableFromInline
-  @inline(never)
-  func withCopiedUTF8<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
     var text = self
     return text.withUTF8(body)
   }

@@ -40,11 +40,11 @@ extension WriteTransaction {
   /// - Throws: As ``set(_:forKey:in:)-(Span<UInt8>,Span<UInt8>,_)``.
   @_lifetime(self: copy self)
   public mutating func set(_ value: [UInt8], forKey key: String, in database: Database) throws(StoreError) {
-    let (raw, owner) = unsafe (raw, owner)
+    let (raw, owner, cursor) = unsafe (raw, owner, cursor(changing: database))
     let code = try key.withKey { (bytes) throws(StoreError) in
       try check(bytes, database, owner)
       try check(value.span, database)
-      return unsafe put(raw, database, bytes, value.span)
+      return unsafe put(raw, cursor, database, bytes, value.span)
     }
     try finishSet(code, key.utf8.count + value.count, database)
   }
@@ -59,10 +59,10 @@ extension WriteTransaction {
   @discardableResult
   @_lifetime(self: copy self)
   public mutating func removeValue(forKey key: String, in database: Database) throws(StoreError) -> Bool {
-    let (raw, owner) = unsafe (raw, owner)
+    let (raw, owner, cursor) = unsafe (raw, owner, cursor(changing: database))
     let code = try key.withKey { (bytes) throws(StoreError) in
       try check(bytes, database, owner)
-      return unsafe delete(raw, database, bytes)
+      return unsafe delete(raw, cursor, database, bytes)
     }
     return try finishRemoval(code, key.utf8.count, database)
   }

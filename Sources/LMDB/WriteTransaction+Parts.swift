@@ -23,9 +23,10 @@ extension WriteTransaction {
           + "large data in a file.")
     }
     var value = unsafe MDB_val(mv_size: length, mv_data: nil)
+    let cursor = unsafe cursor(changing: database)
     let code = unsafe key.withUnsafeBytes { keyBytes in
       var mdbKey = unsafe MDB_val(keyBytes)
-      return unsafe mdb_put(raw, database.handle, &mdbKey, &value, UInt32(MDB_RESERVE))
+      return unsafe put(raw, cursor, database, &mdbKey, &value, MDB_RESERVE)
     }
     if code == MDB_SUCCESS, let start = unsafe value.mv_data {
       let target = unsafe UnsafeMutableRawBufferPointer(start: start, count: length)
@@ -44,6 +45,7 @@ extension WriteTransaction {
   @_lifetime(self: copy self)
   package mutating func removeEverything(in database: Database) throws(StoreError) {
     precondition(database.owner == owner, "The database belongs to another environment than the transaction.")
+    closeCursors()
     _ = try finishRemoval(unsafe mdb_drop(raw, database.handle, 0), 1, database)
   }
 }

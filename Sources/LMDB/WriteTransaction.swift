@@ -17,6 +17,9 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   package var mayUseReserve = false
   /// Whether LMDB has refused something for good: the transaction will not commit.
   package var isDoomed: Bool { failure != nil }
+  private var cursors = WriteCursors()
+  /// Where the next number of a database is, for who appends to it.
+  var known = KnownNumber()
   /// What to do once the commit has happened, outside every lock.
   var commitActions: [@Sendable () -> Void] = []
 
@@ -71,7 +74,8 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   ) throws(StoreError) {
     try check(key, database, owner)
     try check(value, database)
-    try finishSet(unsafe put(raw, database, key, value), key.count + value.count, database)
+    let cursor = unsafe cursor(changing: database)
+    try finishSet(unsafe put(raw, cursor, database, key, value), key.count + value.count, database)
   }
 
   /// Removes a key and its value.
@@ -87,7 +91,8 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
     forKey key: borrowing Span<UInt8>, in database: Database
   ) throws(StoreError) -> Bool {
     try check(key, database, owner)
-    return try finishRemoval(unsafe delete(raw, database, key), key.count, database)
+    let cursor = unsafe cursor(changing: database)
+    return try finishRemoval(unsafe delete(raw, cursor, database, key), key.count, database)
   }
 
   /// Removes every key of a range.
@@ -136,6 +141,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   @_lifetime(self: copy self)
   public mutating func nested<R: ~Copyable>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
     if let failure { throw failure }
+    closeCursors()
     var pointer: OpaquePointer?
     let begun = unsafe mdb_txn_begin(mdb_txn_env(raw), raw, 0, &pointer)
     guard begun == MDB_SUCCESS, let child = unsafe pointer else {
@@ -144,19 +150,25 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
     var transaction = unsafe WriteTransaction(child, owner: owner)
     transaction.changedBytes = changedBytes
     transaction.mayUseReserve = mayUseReserve
+    transaction.known = known
     var isEnded = false
     do {
       let result = try body(&transaction)
       if let failure = transaction.failure { throw failure }
       // The handle is gone after this call, whatever it returns.
       isEnded = true
+      transaction.closeCursors()
       let code = unsafe mdb_txn_commit(child)
       guard code == MDB_SUCCESS else { throw doomed(by: code, "commit a nested transaction") }
       commitActions += transaction.commitActions
       changedBytes = transaction.changedBytes
+      known = transaction.known
       return result
     } catch {
-      if !isEnded { unsafe mdb_txn_abort(child) }
+      if !isEnded {
+        transaction.closeCursors()
+        unsafe mdb_txn_abort(child)
+      }
       // A full map or a broken page does not get better in the outer transaction.
       if failure == nil { failure = transaction.failure }
       throw error
@@ -173,12 +185,24 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
     commitActions.append(action)
   }
 
+  /// The cursor for a change, if it is worth one.
+  @unsafe
+  @_lifetime(self: copy self)
+  mutating func cursor(changing database: Database) -> OpaquePointer? {
+    unsafe cursors.next(for: database.handle, in: raw)
+  }
+
+  /// Lets go of what LMDB ties to the transaction, which is about to end.
+  @_lifetime(self: copy self)
+  mutating func closeCursors() { cursors.close() }
+
   /// What follows the put of a value.
   @_lifetime(self: copy self)
   mutating func finishSet(_ code: Int32, _ bytes: Int, _ database: Database) throws(StoreError) {
     // A row of more than half a page has pages of its own; others have a header, in pages that are two thirds full.
     let page = AddressSpace.page
     changedBytes += bytes > page / 2 ? (bytes + page) / page * page : (bytes + 10) * 3 / 2
+    if known.handle == database.handle { known = KnownNumber() }
     if code != MDB_SUCCESS { throw doomed(by: code, "store a value in \(database.name)") }
   }
 
@@ -187,6 +211,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   mutating func finishRemoval(_ code: Int32, _ bytes: Int, _ database: Database) throws(StoreError) -> Bool {
     if code == MDB_NOTFOUND { return false }
     changedBytes += bytes
+    if known.handle == database.handle { known = KnownNumber() }
     if code != MDB_SUCCESS { throw doomed(by: code, "remove a key from \(database.name)") }
     return true
   }

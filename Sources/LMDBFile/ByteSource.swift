@@ -49,13 +49,26 @@ package final class ByteSource: Sendable {
     package let allocated: Int
     package let isDirectory: Bool
     package let isRegular: Bool
+    /// `nil` for bytes in memory.
+    package let identity: Identity?
+  }
+
+  /// Which file it is: the device and the number on it.
+  package struct Identity: Sendable, Hashable {
+    package let major: UInt32
+    package let minor: UInt32
+    package let inode: UInt64
+
+    package init(major: UInt32, minor: UInt32, inode: UInt64) {
+      (self.major, self.minor, self.inode) = (major, minor, inode)
+    }
   }
 
   /// What the system says of the file.
   package func status() throws(ReadError) -> Status {
     switch storage {
     case .memory(let bytes):
-      return Status(size: bytes.count, allocated: bytes.count, isDirectory: false, isRegular: true)
+      return Status(size: bytes.count, allocated: bytes.count, isDirectory: false, isRegular: true, identity: nil)
     case .descriptor(let descriptor):
       var status = stat()
       guard unsafe fstat(descriptor, &status) == 0 else { throw ReadError(errno: errno) }
@@ -112,6 +125,17 @@ extension ByteSource.Status {
     allocated = Int(status.st_blocks) * 512
     isDirectory = status.st_mode & S_IFMT == S_IFDIR
     isRegular = status.st_mode & S_IFMT == S_IFREG
+    let device = UInt64(truncatingIfNeeded: status.st_dev)
+    #if canImport(Darwin)
+      let (major, minor) = (device >> 24 & 0xFF, device & 0xFF_FFFF)
+    #else
+      // As makedev(3) puts them together.
+      let major = device >> 8 & 0xFFF | device >> 32 & 0xFFFF_F000
+      let minor = device & 0xFF | device >> 12 & 0xFFFF_FF00
+    #endif
+    identity = ByteSource.Identity(
+      major: UInt32(truncatingIfNeeded: major), minor: UInt32(truncatingIfNeeded: minor),
+      inode: UInt64(status.st_ino))
   }
 }
 

@@ -12,15 +12,11 @@ import Testing
   let directory = TemporaryDirectory()
   var path: String { directory.path }
 
-  private static func setting(_ name: String, _ standard: Int) -> Int {
-    ProcessInfo.processInfo.environment[name].flatMap(Int.init) ?? standard
-  }
-
   /// 90 % reads, 9 % sets, 1 % removals. Nobody sees a value of a writer that is older than one he has seen of it, no
   /// value is of another key, and the totals are right in the end.
   @Test func processesSeeEachOthersChanges() async throws {
-    let operations = Self.setting("HOLDFAST_CACHE_OPERATIONS", 3000)
-    let processes = Self.setting("HOLDFAST_CACHE_PROCESSES", 3)
+    let operations = setting("HOLDFAST_CACHE_OPERATIONS", or: 3000)
+    let processes = setting("HOLDFAST_CACHE_PROCESSES", or: 3)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for process in 0..<processes {
         group.addTask { [path] in

@@ -87,26 +87,16 @@ extension DiskCache {
 /// Random numbers that a seed decides; the seed is printed when a test fails, and `HOLDFAST_SEED` sets it.
 struct Randomness: RandomNumberGenerator {
   let seed: UInt64
-  private var state: UInt64
+  private var numbers: SeededGenerator
 
-  init() {
-    self.init(
-      seed: ProcessInfo.processInfo.environment["HOLDFAST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...(.max)))
-  }
+  init() { self.init(seed: UInt64(setting("HOLDFAST_SEED", or: .random(in: 0...(.max))))) }
 
   init(seed: UInt64) {
     self.seed = seed
-    state = seed
+    numbers = SeededGenerator(seed: seed)
   }
 
-  // SplitMix64.
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
+  mutating func next() -> UInt64 { numbers.next() }
 
   mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 

@@ -8,15 +8,15 @@ import Testing
 /// One exchange, without an outbox.
 @Suite struct HTTPTransportTests {
   private let directory = TemporaryDirectory()
-  private let transport = HTTPSender.systemTransport(total: .seconds(60))
+  private let transport = HTTPSender.systemTransport(total: .seconds(3600))
 
   private func request(
-    _ method: String, _ url: String, content: [HTTPRequest.Part]? = nil, total: Duration = .seconds(60),
+    _ method: String, _ url: String, content: [HTTPRequest.Part]? = nil, total: Duration = .seconds(3600),
     reply: Int = 1 << 20
   ) throws -> HTTPRequest {
     HTTPRequest(
       method: method, url: try #require(URL(string: url)), headers: ["X-App": "7", "X-Empty": ""], content: content,
-      limits: .init(silence: .seconds(30), total: total, reply: reply))
+      limits: .init(silence: .seconds(3600), total: total, reply: reply))
   }
 
   private func failure(_ request: HTTPRequest) async throws -> HTTPFailure {
@@ -107,9 +107,9 @@ import Testing
         setenv("https_proxy", url, 1)
         let request = HTTPRequest(
           method: "POST", url: try #require(URL(string: "https://nowhere.invalid/")), headers: [:], content: [],
-          limits: .init(silence: .seconds(30), total: .seconds(60), reply: 1000))
+          limits: .init(silence: .seconds(3600), total: .seconds(3600), reply: 1000))
         do throws(HTTPFailure) {
-          let reply = try await HTTPSender.systemTransport(total: .seconds(60)).exchange(request)
+          let reply = try await HTTPSender.systemTransport(total: .seconds(3600)).exchange(request)
           #expect(status == 407 && reply.status == 407)
         } catch {
           #expect(status == 403 && !error.mayHaveBeenSent)

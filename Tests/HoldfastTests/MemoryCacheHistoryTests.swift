@@ -1,17 +1,18 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Holdfast
 
 /// Eight tasks use one cache; what they saw must be the outcome of one order of their operations.
 ///
-/// HF_SEED repeats the programs of a run, though not how they interleave; HF_ROUNDS makes it longer.
+/// HOLDFAST_SEED repeats the programs of a run, though not how they interleave; HOLDFAST_ROUNDS makes it longer.
 @Suite struct MemoryCacheHistoryTests {
   @Test(arguments: EvictionPolicy.allCases) func isLinearizable(_ policy: EvictionPolicy) async throws {
-    let seed = UInt64(settings("HF_SEED", or: Int.random(in: 0..<1_000_000)))
+    let seed = UInt64(setting("HOLDFAST_SEED", or: Int.random(in: 0..<1_000_000)))
     print("memory cache history \(policy), seed \(seed)")
     let cache = MemoryCache<Int, Int>(policy: policy)
-    for round in 0..<settings("HF_ROUNDS", or: 15) {
+    for round in 0..<setting("HOLDFAST_ROUNDS", or: 15) {
       cache.removeAllObjects()
       let clock = Clock()
       let histories = await withTaskGroup(of: [Event].self) { group in

@@ -1,15 +1,16 @@
+import TestSupport
 import Testing
 
 @testable import Holdfast
 
-/// Random programs, run by the cache and by a naive twin; HF_SEED repeats a run, HF_STEPS makes it longer.
+/// Random programs, run by the cache and by a naive twin; HOLDFAST_SEED repeats a run, HOLDFAST_STEPS makes it longer.
 @Suite struct MemoryCacheModelTests {
   @Test(arguments: EvictionPolicy.allCases) func agreesWithANaiveCache(_ policy: EvictionPolicy) throws {
     for round in 0..<3 {
-      let seed = UInt64(settings("HF_SEED", or: Int.random(in: 0..<1_000_000))) &+ UInt64(round)
+      let seed = UInt64(setting("HOLDFAST_SEED", or: Int.random(in: 0..<1_000_000))) &+ UInt64(round)
       print("memory cache \(policy), seed \(seed)")
       var model = Model(seed: seed, policy: policy)
-      for step in 0..<settings("HF_STEPS", or: 1500) {
+      for step in 0..<setting("HOLDFAST_STEPS", or: 1500) {
         let (action, problem) = model.step()
         try #require(problem == nil, "seed \(seed), step \(step), \(action): \(problem ?? "")")
       }

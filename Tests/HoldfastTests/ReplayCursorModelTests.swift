@@ -7,17 +7,13 @@ import Testing
 
 /// T15: several cursors over one journal, told to the store and to a naive twin; and the process killed around commits.
 @Suite struct ReplayCursorModelTests {
-  private static func setting(_ name: String, or standard: Int) -> Int {
-    ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? standard
-  }
-
-  /// HF_SEED repeats a run; HF_STEPS makes it longer.
+  /// HOLDFAST_SEED repeats a run; HOLDFAST_STEPS makes it longer.
   @Test func agreesWithATwin() throws {
-    let seed = UInt64(Self.setting("HF_SEED", or: Int.random(in: 0..<1_000_000)))
+    let seed = UInt64(setting("HOLDFAST_SEED", or: Int.random(in: 0..<1_000_000)))
     print("seed \(seed)")
     let directory = TemporaryDirectory()
     var model = try CursorModel("\(directory.path)/store", seed: seed)
-    for step in 0..<Self.setting("HF_STEPS", or: 400) {
+    for step in 0..<setting("HOLDFAST_STEPS", or: 400) {
       let action = try model.step()
       let difference = try model.difference()
       try #require(difference == nil, "seed \(seed), step \(step), \(action): \(difference ?? "")")
@@ -31,7 +27,7 @@ import Testing
   @Test(arguments: Death.allCases) func aKillLeavesEachRecordWithItsEffectOrPending(_ death: Death) async throws {
     let directory = TemporaryDirectory()
     let path = "\(directory.path)/store"
-    for round in 0..<Self.setting("HOLDFAST_KILLS", or: 2) {
+    for round in 0..<setting("HOLDFAST_KILLS", or: 2) {
       await #expect(processExitsWith: .signal(SIGKILL)) {
         [path = path as String, death = death as Death, round = round as Int] in
         var model = try CursorModel(path, seed: UInt64(round), isFresh: false)

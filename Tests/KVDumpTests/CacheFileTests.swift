@@ -60,6 +60,8 @@ import Testing
   @Test func missingFilesAreErrors() throws {
     try fill()
     try FileManager.default.removeItem(atPath: file(of: "large"))
+    let shown = try Tool.kvdump("cache", "show", cache, "large")
+    #expect(shown.status == 65 && shown.errors.hasSuffix("is missing\n") && shown.output.hasPrefix("key"))
     let lines = try verify(cache, errors: 1)
     #expect(lines.count == 1 && lines[0].contains("the cache entry large") && lines[0].hasSuffix("is missing."))
     try FileManager.default.removeItem(atPath: files)

@@ -1,5 +1,6 @@
 import Foundation
 import LMDBFile
+import TestSupport
 import Testing
 
 @testable import kvdump
@@ -35,8 +36,8 @@ import Testing
   }
 
   @Test func damagedTextIsReadOrRefused() throws {
-    let executions = Int(ProcessInfo.processInfo.environment["HOLDFAST_FUZZ"] ?? "") ?? 10_000
-    let seed = UInt64(ProcessInfo.processInfo.environment["HOLDFAST_SEED"] ?? "") ?? UInt64.random(in: 1...1_000_000)
+    let executions = setting("HOLDFAST_FUZZ", or: 10_000)
+    let seed = UInt64(setting("HOLDFAST_SEED", or: .random(in: 1...1_000_000)))
     let original = Array(
       "VERSION=3\nformat=print\ndatabase=a\ndupsort=1\nHEADER=END\n k\\41\n v\n k2\n \nDATA=END\n".utf8)
     let whole = try parse(original)

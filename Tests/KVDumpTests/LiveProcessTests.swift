@@ -9,7 +9,7 @@ import Testing
 /// HOLDFAST_STRESS is how often each command is run, once without. The writer keeps its pace by the clock; nothing depends on
 /// whether it can.
 @Suite struct LiveProcessTests {
-  private static let rounds = Int(ProcessInfo.processInfo.environment["HOLDFAST_STRESS"] ?? "") ?? 1
+  private static let rounds = setting("HOLDFAST_STRESS", or: 1)
   private let folder = TemporaryDirectory()
   private var store: String { "\(folder.path)/store" }
   private var cache: String { "\(folder.path)/cache" }

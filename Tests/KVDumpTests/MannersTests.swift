@@ -99,17 +99,29 @@ import Testing
     #expect(["130\n", "0\n"].contains(command.output))
   }
 
-  @Test func aRequestToEndLeavesNothing() throws {
+  @Test(arguments: ["TERM", "HUP"]) func aRequestToEndLeavesNothing(_ signal: String) throws {
     // More than a pipe holds, so that the command is at work when the signal comes, and then what it notices it by.
     let script = """
       records() { awk 'BEGIN { for (i = 0; i < 20000; i++) printf " %08x\\n 00\\n", i }'; }
       mkfifo "$1/pipe"; "$0" load "$1/new" < "$1/pipe" & pid=$!
       exec 3> "$1/pipe"; printf "VERSION=3\\nformat=bytevalue\\nHEADER=END\\n" >&3; records >&3
-      kill -TERM $pid; records >&3 2> /dev/null; exec 3>&-
+      kill -\(signal) $pid; records >&3 2> /dev/null; exec 3>&-
       wait $pid; echo $?; ls "$1"
       """
     let folder = TemporaryDirectory()
     let command = try Tool.shell(script, folder.path)
     #expect(command.output == "130\npipe\n", "\(command.output)\(command.errors)")
+  }
+
+  @Test func whatIsToOutliveItsTerminalDoes() throws {
+    let script = """
+      mkfifo "$1/pipe"; (trap '' HUP; exec "$0" load "$1/new" < "$1/pipe") & pid=$!
+      exec 3> "$1/pipe"; printf "VERSION=3\\nformat=bytevalue\\nHEADER=END\\n 61\\n 62\\n" >&3
+      kill -HUP $pid; printf "DATA=END\\n" >&3; exec 3>&-
+      wait $pid; echo $?; ls "$1"
+      """
+    let folder = TemporaryDirectory()
+    let command = try Tool.shell(script, folder.path)
+    #expect(command.output == "0\nnew\npipe\n", "\(command.output)\(command.errors)")
   }
 }

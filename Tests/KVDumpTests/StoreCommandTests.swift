@@ -47,6 +47,30 @@ import Testing
     #expect(try Tool.listing(store) == before)
   }
 
+  #if os(Linux)
+    @Test func whoDrainsIsShown() throws {
+      try fill()
+      #expect(try lines("outbox", "stats", store).contains("no process that can be seen from here drains it"))
+      // The command has the lock of which it tells: flock becomes it.
+      let command = try Tool.shell("flock -F \"$1/outbox.lock\" \"$0\" outbox stats \"$1\"", store)
+      let line = try #require(command.output.split(separator: "\n").first { $0.hasSuffix(" drains it") })
+      #expect(line.hasPrefix("process "))
+    }
+  #endif
+
+  @Test func anOutboxOfANewerVersionIsNoDamage() throws {
+    try fill()
+    do {
+      let environment = try Environment.open(at: store, databases: ["outbox.meta"])
+      let meta = try environment.database("outbox.meta")
+      try environment.write { try $0.set([9, 0, 0, 0, 0, 0, 0, 0], forKey: "layout", in: meta) }
+    }
+    for command in ["list", "stats", "verify", "tail"] {
+      let result = try Tool.kvdump("outbox", command, store)
+      #expect(result.status == 69 && result.errors.contains("its outbox has layout 9"), "\(command) \(result.errors)")
+    }
+  }
+
   /// Cannot get through to the host.
   private struct Unreachable: OutboxSender {
     func send(_ entry: OutboxEntry) async throws -> SendOutcome { .notSent(reason: "no route", closing: .host) }

@@ -1,5 +1,6 @@
 import Foundation
 import LMDBFile
+import TestSupport
 import Testing
 
 /// A generator of its own, so that a seed gives the same damage everywhere (xorshift64*).
@@ -16,9 +17,9 @@ struct Dice: RandomNumberGenerator {
 
 /// Damages small files at random. HOLDFAST_FUZZ is how many times (2,000 a layout), HOLDFAST_SEED where it starts.
 @Suite struct FuzzTests {
-  private static let executions = Int(ProcessInfo.processInfo.environment["HOLDFAST_FUZZ"] ?? "") ?? 2000
+  private static let executions = setting("HOLDFAST_FUZZ", or: 2000)
   private static let seed =
-    UInt64(ProcessInfo.processInfo.environment["HOLDFAST_SEED"] ?? "") ?? UInt64.random(in: 1...1_000_000)
+    UInt64(setting("HOLDFAST_SEED", or: .random(in: 1...1_000_000)))
 
   /// What a damaged file says: how many records, and whether it says that something is wrong.
   private static func read(_ bytes: [UInt8]) -> (records: Int, isSound: Bool) {

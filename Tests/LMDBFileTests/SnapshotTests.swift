@@ -42,7 +42,7 @@ import Testing
 
   /// HOLDFAST_STRESS is how many snapshots are read; 300 without.
   @Test func whatIsAcceptedBesideAWriterIsOneCommit() async throws {
-    let rounds = Int(ProcessInfo.processInfo.environment["HOLDFAST_STRESS"] ?? "") ?? 300
+    let rounds = setting("HOLDFAST_STRESS", or: 300)
     let folder = TemporaryDirectory()
     let path = "\(folder.path)/e"
     let environment = try Environment.open(at: path, databases: ["x"], options: .init(durability: .unsafeNoSync))

@@ -38,7 +38,7 @@ import Testing
 
   @Test func randomKeysInAndOutOfOrder() throws {
     let (environment, a) = try make()
-    let seed = UInt64(setting("HF_SEED", or: Int.random(in: 0..<1_000_000)))
+    let seed = UInt64(setting("HOLDFAST_SEED", or: Int.random(in: 0..<1_000_000)))
     var generator = SeededGenerator(seed: seed)
     for round in 0..<200 {
       var numbers = (0..<Int.random(in: 1...40, using: &generator)).map { _ in

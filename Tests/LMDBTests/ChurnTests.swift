@@ -5,7 +5,7 @@ import Testing
 
 /// A file with many small gaps, and values that need neighbouring pages.
 @Suite struct ChurnTests {
-  /// HF_CHURN sets how many values of 3 KB come and go, 200000 for the whole way.
+  /// HOLDFAST_CHURN sets how many values of 3 KB come and go, 200000 for the whole way.
   ///
   /// LMDB searches its list of free pages for a run: the time that one value takes is printed, since it is what limits
   /// values to a few pages where there is churn. What is checked: no error, no damage, and the gaps are used.
@@ -13,7 +13,7 @@ import Testing
     let scratch = TemporaryDirectory()
     let (environment, a) = try Environment.make(at: scratch(), .init(durability: .unsafeNoSync))
     var generator = SeededGenerator(seed: 1)
-    let count = setting("HF_CHURN", or: 20_000)
+    let count = setting("HOLDFAST_CHURN", or: 20_000)
     for start in stride(from: 0, to: count, by: 1000) {
       try environment.write { t in
         for n in start..<min(count, start + 1000) {

@@ -98,7 +98,7 @@ import Testing
     #expect(log.entries.last == "answer")
   }
 
-  /// HF_COMMITS makes it longer. What was read at a number is what a later read at the same number would give.
+  /// HOLDFAST_COMMITS makes it longer. What was read at a number is what a later read at the same number would give.
   @Test func theNewestNumberIsNeverOlderThanWhatCanBeRead() throws {
     let (environment, a) = try Environment.make(at: scratch(), .init(durability: .unsafeNoSync, mapSize: 64 << 10))
     try environment.write { t in try t.set(t.id.text, forKey: "k", in: a) }
@@ -119,7 +119,7 @@ import Testing
         }
       }
     }
-    for n in 0..<setting("HF_COMMITS", or: 1500) {
+    for n in 0..<setting("HOLDFAST_COMMITS", or: 1500) {
       let id = try environment.write { t in
         try t.set(t.id.text, forKey: "k", in: a)
         // So that the map grows meanwhile.

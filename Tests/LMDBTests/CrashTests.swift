@@ -57,12 +57,12 @@ import Testing
 
   /// A child writes numbered transactions and says so after each commit, until it is killed at a random byte of that.
   ///
-  /// HF_KILLS sets the rounds, 200 for a long run; HF_SEED repeats one.
+  /// HOLDFAST_KILLS sets the rounds, 200 for a long run; HOLDFAST_SEED repeats one.
   @Test func killedAtRandomPointsKeepsWhatWasAcknowledged() async throws {
-    let seed = UInt64(setting("HF_SEED", or: Int.random(in: 0..<1_000_000)))
+    let seed = UInt64(setting("HOLDFAST_SEED", or: Int.random(in: 0..<1_000_000)))
     print("seed \(seed)")
     var generator = SeededGenerator(seed: seed)
-    for round in 0..<setting("HF_KILLS", or: 8) {
+    for round in 0..<setting("HOLDFAST_KILLS", or: 8) {
       let acknowledged = scratch("acknowledged-\(round)")
       try Data().write(to: URL(filePath: acknowledged))
       let rest = Int.random(in: 1...40, using: &generator)

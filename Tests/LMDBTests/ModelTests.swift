@@ -5,12 +5,12 @@ import Testing
 
 /// Random operations, told to the environment and to a dictionary, which must agree at each step.
 @Suite struct ModelTests {
-  /// HF_SEED repeats a run; HF_STEPS makes it longer.
+  /// HOLDFAST_SEED repeats a run; HOLDFAST_STEPS makes it longer.
   @Test(arguments: [64 << 10, 1 << 30]) func agreesWithADictionary(_ mapSize: Int) throws {
-    let seed = UInt64(setting("HF_SEED", or: Int.random(in: 0..<1_000_000)))
+    let seed = UInt64(setting("HOLDFAST_SEED", or: Int.random(in: 0..<1_000_000)))
     print("seed \(seed)")
     var model = Model(seed: seed, options: .init(durability: .unsafeNoSync, mapSize: mapSize))
-    for step in 0..<setting("HF_STEPS", or: 600) {
+    for step in 0..<setting("HOLDFAST_STEPS", or: 600) {
       let action = try model.step()
       try #require(try model.agrees(), "seed \(seed), step \(step): \(action)")
     }

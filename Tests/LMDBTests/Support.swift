@@ -65,27 +65,6 @@ final class Pinned: Sendable {
   }
 }
 
-/// A number generator that gives the same numbers for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  // SplitMix64.
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
-
-/// A size that a variable of the process can raise.
-func setting(_ name: String, or value: Int) -> Int {
-  ProcessInfo.processInfo.environment[name].flatMap(Int.init) ?? value
-}
-
 extension Environment {
   /// An environment with one database `a`, which the tests use.
   static func make(at path: String, _ options: Options = Options()) throws -> (Environment, Database) {

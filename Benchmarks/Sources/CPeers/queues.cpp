@@ -1,4 +1,5 @@
 // The C interface of the outboxes, and the floor of the disk.
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -54,6 +55,18 @@ int queue_take(queue *q, size_t batch, int acknowledges_alone, size_t *taken) {
     }
     if (!acknowledges_alone) engine.commit();
     *taken = ids.size();
+  });
+}
+
+int queue_exchange(queue *q, const uint64_t *delivered, size_t count, size_t limit, uint64_t *ids, size_t *taken) {
+  return guarded([&] {
+    Queue &engine = *q->engine;
+    engine.begin();
+    for (size_t i = 0; i < count; i++) engine.remove(delivered[i]);
+    auto found = engine.take(limit);
+    engine.commit();
+    std::copy(found.begin(), found.end(), ids);
+    *taken = found.size();
   });
 }
 

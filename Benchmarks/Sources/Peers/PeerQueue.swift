@@ -48,6 +48,23 @@ public final class PeerQueue {
   }
 }
 
+extension PeerQueue {
+  /// Removes entries that were delivered, and takes others that are due and marks them, all in one transaction.
+  ///
+  /// - Parameters:
+  ///   - delivered: The numbers of those that leave.
+  ///   - limit: How many to take at most.
+  /// - Returns: The numbers of those that were taken.
+  /// - Throws: ``PeerError``.
+  public func exchange(_ delivered: [UInt64], limit: Int) throws(PeerError) -> [UInt64] {
+    var ids = [UInt64](repeating: 0, count: limit)
+    var taken = 0
+    try must(unsafe queue_exchange(raw, delivered, delivered.count, limit, &ids, &taken))
+    ids.removeLast(limit - taken)
+    return ids
+  }
+}
+
 /// What the disk itself gives: overwrites 4 KiB of a file and flushes.
 ///
 /// - Parameters:

@@ -2,6 +2,7 @@
 package enum JSONText {
   /// A string, in which control characters and what could act on a terminal are escaped.
   package static func quoted(_ text: String) -> String {
+    if text.utf8.allSatisfy(isPlain) { return "\"\(text)\"" }
     var result = "\""
     for scalar in text.unicodeScalars {
       switch scalar {
@@ -19,4 +20,7 @@ package enum JSONText {
     }
     return result + "\""
   }
+
+  /// Whether a byte stands for itself, and for a character of its own.
+  private static func isPlain(_ byte: UInt8) -> Bool { (0x20..<0x7F).contains(byte) && byte != 0x22 && byte != 0x5C }
 }

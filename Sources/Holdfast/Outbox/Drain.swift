@@ -5,19 +5,13 @@ import LMDB
 /// It keeps nothing that the store does not say again, but for what it thinks of the network: each turn settles what has
 /// come back, claims what may go out, and learns when to look next, in one transaction.
 final class Drain<Sender: OutboxSender>: Sendable {
-  /// An attempt that is being made.
-  private struct Flight {
-    let claim: Outbox.Claim
-    let task: Task<Void, Never>
-  }
-
   private let outbox: Outbox
   private let sender: Sender
   private let hooks: OutboxHooks
   private let options: Outbox.DrainOptions
   private let epoch: UInt64
   private let events: Monitor<[OutboxEvent]>
-  private let finished = Monitor<[DrainTurn.Finished]>([])
+  private let crew: Crew
   private let statuses = Monitor<[NetworkStatus]>([])
   /// Whether the network monitor has said how things are, or will never.
   private let hasListened = Monitor(false)
@@ -32,56 +26,58 @@ final class Drain<Sender: OutboxSender>: Sendable {
     self.options = options
     self.epoch = epoch
     self.events = events
+    crew = Crew(outbox.wakeUp) { claim in await Self.attempt(claim, sender) }
+  }
+
+  /// Has the drain settle what is in flight, and end.
+  func cancel() {
+    crew.cancelAll()
+    outbox.wakeUp.signal()
   }
 
   func run() async throws -> Outbox.DrainReport {
     try await withThrowingDiscardingTaskGroup { group in
       group.addTask { await self.listen() }
       defer { group.cancelAll() }
-      var report = Outbox.DrainReport()
-      var flights: [EntryID: Flight] = [:]
-      var turn = DrainTurn(outbox, hooks, options, epoch: epoch)
-      // Otherwise the first turn would try all lanes in vain while there is no network.
-      while !Task.isCancelled, !hasListened.update({ $0 }) { await outbox.wakeUp.wait() }
-      while true {
-        let arrived = finished.takeAll()
-        for item in arrived { flights[item.claim.entry.id] = nil }
-        turn.arrived = arrived
-        turn.statuses = statuses.takeAll()
-        turn.inFlight = flights.values.map(\.claim)
-        turn.isCancelled = Task.isCancelled
-        turn = try await commit(turn)
-        for event in events.takeAll() {
-          report.count(event)
-          options.onEvent(event)
-        }
-        for claim in turn.claims {
-          let task = Task { await self.attempt(claim) }
-          flights[claim.entry.id] = Flight(claim: claim, task: task)
-          group.addTask {
-            await withTaskCancellationHandler {
-              await task.value
-            } onCancel: {
-              task.cancel()
-            }
-          }
-        }
-        for id in turn.cancelRequests { flights[id]?.task.cancel() }
-        if !turn.unsettled.isEmpty { continue }
-        if flights.isEmpty && (turn.isCancelled || turn.isGoalReached) { return report }
-        await rest(after: turn, isBusy: turn.isCancelled)
+      do {
+        let report = try await runTurns()
+        await crew.disband()
+        return report
+      } catch {
+        crew.cancelAll()
+        await crew.disband()
+        throw error
       }
     }
   }
 
-  private func attempt(_ claim: Outbox.Claim) async {
-    var result = await result(of: claim)
-    if Task.isCancelled, case .sent(.transient) = result { result = .sent(.interrupted) }
-    finished.update { $0.append(DrainTurn.Finished(claim: claim, result: result)) }
-    outbox.wakeUp.signal()
+  private func runTurns() async throws -> Outbox.DrainReport {
+    var report = Outbox.DrainReport()
+    var flights: [EntryID: Outbox.Claim] = [:]
+    var turn = DrainTurn(outbox, hooks, options, epoch: epoch)
+    // Otherwise the first turn would try all lanes in vain while there is no network.
+    while !Task.isCancelled, !hasListened.update({ $0 }) { await outbox.wakeUp.wait() }
+    while true {
+      turn.arrived = crew.takeFinished()
+      for item in turn.arrived { flights[item.claim.entry.id] = nil }
+      turn.statuses = statuses.takeAll()
+      turn.inFlight = Array(flights.values)
+      turn.isCancelled = Task.isCancelled
+      turn = try await commit(turn)
+      for event in events.takeAll() {
+        report.count(event)
+        options.onEvent(event)
+      }
+      for claim in turn.claims { flights[claim.entry.id] = claim }
+      crew.begin(turn.claims)
+      for id in turn.cancelRequests { crew.cancel(id) }
+      if !turn.unsettled.isEmpty { continue }
+      if flights.isEmpty && (turn.isCancelled || turn.isGoalReached) { return report }
+      await rest(after: turn, isBusy: turn.isCancelled)
+    }
   }
 
-  private func result(of claim: Outbox.Claim) async -> Outbox.Result {
+  private static func attempt(_ claim: Outbox.Claim, _ sender: Sender) async -> Outbox.Result {
     do {
       if !claim.mustReconcile { return .sent(try await sender.send(claim.entry)) }
       switch try await sender.reconcile(claim.entry) {
@@ -108,12 +104,22 @@ final class Drain<Sender: OutboxSender>: Sendable {
   private func commit(_ turn: DrainTurn) async throws -> DrainTurn {
     // In a task of its own, since a cancelled drain must still write down what became of its attempts.
     try await Task {
-      try await outbox.environment.write { transaction in
+      do {
+        return try await write(turn)
+      } catch let failure as DrainTurn.Failure {
         var turn = turn
-        try turn.run(in: &transaction)
-        return turn
+        turn.failure = failure
+        return try await write(turn)
       }
     }.value
+  }
+
+  private func write(_ turn: DrainTurn) async throws -> DrainTurn {
+    try await outbox.environment.write { transaction in
+      var turn = turn
+      try turn.run(in: &transaction)
+      return turn
+    }
   }
 
   /// Suspends until there is a signal, the time of the next step, or a commit of another process.

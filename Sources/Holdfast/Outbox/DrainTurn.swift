@@ -13,9 +13,14 @@ struct DrainTurn: Sendable {
     var failures = 0
   }
 
+  /// What could not be settled with the others, for which the whole turn was taken back.
+  struct Failure: Error {
+    /// Its place among what was to be settled.
+    let place: Int
+    let error: any Error
+  }
+
   private static let failureLimit = 3
-  /// Once in how many turns the journal is trimmed.
-  private static let trimmingPeriod = 64
 
   private let outbox: Outbox
   private let hooks: OutboxHooks
@@ -25,14 +30,16 @@ struct DrainTurn: Sendable {
   private var memory = Outbox.ClaimMemory()
   /// When the drain began.
   private var start: Int64?
-  /// How many turns have changed something.
-  private var changes = 0
+  /// How often somebody had asked for the end of an attempt.
+  private var cancellations: UInt64?
 
   // What goes in.
   var arrived: [Finished] = []
   var statuses: [NetworkStatus] = []
   var inFlight: [Outbox.Claim] = []
   var isCancelled = false
+  /// Why the turn is run anew.
+  var failure: Failure?
 
   // What comes out.
   private(set) var claims: [Outbox.Claim] = []
@@ -87,17 +94,19 @@ struct DrainTurn: Sendable {
     let expired = try outbox.expire(hooks, inFlight: inFlight.count, epoch: epoch, at: clock, in: &transaction)
     nextExpiry = expired.next
     cancelRequests = []
-    for claim in inFlight {
+    let cancellations = try outbox.cancellations(in: transaction.reader)
+    // Otherwise each turn would read the state of each attempt in flight.
+    for claim in inFlight where cancellations == nil || cancellations != self.cancellations {
       let state = try outbox.claimedState(claim, in: transaction.reader)
       if state?.isCancelRequested ?? false { cancelRequests.append(claim.entry.id) }
     }
+    self.cancellations = cancellations
     (claims, nextDue) = try outbox.claim(
       allowance, &memory, epoch: epoch, rules, at: clock, in: &transaction)
     let hasChanged = !toSettle.isEmpty || expired.count > 0 || !claims.isEmpty
     if hasChanged {
       try outbox.set(clock, in: &transaction)
-      if changes % Self.trimmingPeriod == 0 { try outbox.trimJournal(options.journal, in: &transaction) }
-      changes += 1
+      try outbox.trimJournal(options.journal, afterChanging: toSettle.count + claims.count, in: &transaction)
     }
     seen = hasChanged ? transaction.id : transaction.id - 1
   }
@@ -111,33 +120,31 @@ struct DrainTurn: Sendable {
     let isAlone = inFlight.contains(where: \.isSuspect)
     return Outbox.Allowance(
       room: isCancelled || isAlone ? 0 : min(options.concurrency, network.window) - busy,
-      dueBy: options.goal == .once ? start ?? time : time, network: network, inFlight: inFlight.map(\.entry.route),
+      dueBy: options.goal == .once ? start ?? time : time, network: network, inFlight: inFlight,
       hostLimit: options.hostConcurrency, queueLimits: options.queueConcurrency)
   }
 
-  /// Settles all of them together. If one cannot be, that is taken back, and each of the others is settled on its own.
+  /// Settles all of them together. If one cannot be, the turn is taken back, and run anew with each settled on its own: a
+  /// nested transaction for each, or for all, would cost every turn what only few need.
   private mutating func settle(
     _ items: [Finished], at clock: OutboxClock, in transaction: inout WriteTransaction
   ) throws {
-    var failed: Int?
-    if items.count > 1 {
-      var place = 0
-      do {
-        // A nested transaction copies each page that it changes: one for all costs a third of one for each.
-        try transaction.nested { nested in
-          while place < items.count {
-            try settle(items[place], at: clock, in: &nested)
-            place += 1
-          }
+    let failure = failure
+    self.failure = nil
+    if items.count > 1, failure == nil {
+      for (place, item) in items.enumerated() {
+        do {
+          try settle(item, at: clock, in: &transaction)
+        } catch {
+          if transaction.isDoomed { throw OutboxHooks.cause(of: error) }
+          throw Failure(place: place, error: error)
         }
-        return
-      } catch {
-        try handle(error, of: place < items.count ? items[place] : nil, at: clock, in: &transaction)
-        failed = place
       }
+      return
     }
-    for (place, item) in items.enumerated() where place != failed {
+    for (place, item) in items.enumerated() {
       do {
+        if let failure, failure.place == place { throw failure.error }
         // A hook that throws takes back its own changes, not those of the others.
         try transaction.nested { nested in try settle(item, at: clock, in: &nested) }
       } catch {
@@ -152,10 +159,11 @@ struct DrainTurn: Sendable {
 
   /// What becomes of an entry that could not be settled.
   private mutating func handle(
-    _ error: any Error, of item: Finished?, at clock: OutboxClock, in transaction: inout WriteTransaction
+    _ error: any Error, of item: Finished, at clock: OutboxClock, in transaction: inout WriteTransaction
   ) throws {
     // The entry is not to blame for a full disk, and nothing else of this turn would be kept either.
-    guard !transaction.isDoomed, var item else { throw OutboxHooks.cause(of: error) }
+    guard !transaction.isDoomed else { throw OutboxHooks.cause(of: error) }
+    var item = item
     item.failures += 1
     if item.failures < Self.failureLimit {
       unsettled.append(item)

@@ -1,4 +1,5 @@
 import LMDB
+import Synchronization
 
 /// Hands events to whoever listens in this process. Nobody waits for a slow listener, and each is told what it missed.
 final class EventHub: Sendable {
@@ -24,8 +25,11 @@ final class EventHub: Sendable {
   }
 
   private let state = Monitor(State())
+  /// So that an event that nobody listens to takes no lock.
+  private let count = Atomic(0)
 
   func publish(_ event: OutboxEvent) {
+    guard count.load(ordering: .sequentiallyConsistent) > 0 else { return }
     state.update { state in
       // A continuation takes the event or not; it runs nobody's code.
       for id in state.listeners.keys { state.listeners[id]?.offer(event) }
@@ -38,10 +42,15 @@ final class EventHub: Sendable {
     let id = state.update { state in
       state.next += 1
       state.listeners[state.next] = Listener(continuation: continuation)
+      count.store(state.listeners.count, ordering: .sequentiallyConsistent)
       return state.next
     }
     continuation.onTermination = { [weak self] _ in
-      _ = self?.state.update { $0.listeners.removeValue(forKey: id) }
+      guard let self else { return }
+      state.update { state in
+        state.listeners[id] = nil
+        count.store(state.listeners.count, ordering: .sequentiallyConsistent)
+      }
     }
     return stream
   }

@@ -2,20 +2,52 @@ import LMDB
 
 /// 128 random bits that name an operation towards the server, written as a version 4 UUID (RFC 9562).
 public struct IdempotencyKey: Sendable, Hashable, CustomStringConvertible {
-  let bytes: [UInt8]
+  /// Its first eight bytes and the others, the first of each lowest. Not an array, of which an entry has enough to copy.
+  let words: (UInt64, UInt64)
 
-  init() { self.init(random: SystemRandom.bytes(16)) }
-
-  fileprivate init(random: [UInt8]) {
-    var bytes = random
-    bytes[6] = bytes[6] & 0x0F | 0x40
-    bytes[8] = bytes[8] & 0x3F | 0x80
-    self.bytes = bytes
+  init() {
+    let bytes = SystemRandom.bytes(16)
+    self.init(random: bytes, at: 0)
   }
+
+  fileprivate init(random bytes: [UInt8], at offset: Int) {
+    var words: (UInt64, UInt64) = (0, 0)
+    for index in 0..<8 {
+      words.0 |= UInt64(bytes[offset + index]) << UInt64(8 * index)
+      words.1 |= UInt64(bytes[offset + 8 + index]) << UInt64(8 * index)
+    }
+    // Bytes 6 and 8 say what it is.
+    words.0 = words.0 & ~(0xF0 << 48) | 0x40 << 48
+    words.1 = words.1 & ~0xC0 | 0x80
+    self.words = words
+  }
+
+  init(words: (UInt64, UInt64)) { self.words = words }
 
   init?(bytes: [UInt8]) {
     guard bytes.count == 16 else { return nil }
-    self.bytes = bytes
+    let span = bytes.span
+    guard let first = span.littleEndian(UInt64.self, at: 0), let second = span.littleEndian(UInt64.self, at: 8) else {
+      return nil
+    }
+    words = (first, second)
+  }
+
+  /// The bytes of which the first is named first.
+  var bytes: [UInt8] {
+    var bytes = ShortBytes()
+    bytes.append(words.0)
+    bytes.append(words.1)
+    return bytes.array
+  }
+
+  /// Whether both are the same 128 bits.
+  public static func == (lhs: IdempotencyKey, rhs: IdempotencyKey) -> Bool { lhs.words == rhs.words }
+
+  /// Hashes the 128 bits.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(words.0)
+    hasher.combine(words.1)
   }
 
   /// The key as a UUID in lower case.
@@ -41,7 +73,7 @@ final class IdempotencyKeySource: Sendable {
     bytes.update { bytes in
       if bytes.isEmpty { bytes = SystemRandom.bytes(16 * 256) }
       defer { bytes.removeLast(16) }
-      return IdempotencyKey(random: Array(bytes.suffix(16)))
+      return IdempotencyKey(random: bytes, at: bytes.count - 16)
     }
   }
 }

@@ -62,13 +62,14 @@ struct Journal: Sendable {
   static let end: UInt64 = 1 << 63
   let rows: Database
 
-  /// Costs one step to the last row and one put.
+  /// Costs one put, and for the first record of a transaction a step to the last row.
   @discardableResult
   func append(
     _ kind: JournalRecord.Kind, _ entry: EntryID, attempt: UInt16 = 0, reason: String = "", at time: Int64,
     in transaction: inout WriteTransaction
   ) throws(StoreError) -> UInt64 {
-    let last = try lastSequence(in: transaction.reader)
+    let last =
+      if let known = transaction.lastNumber(of: rows) { known } else { try lastSequence(in: transaction.reader) }
     guard last + 1 < Self.end else { throw notANumber }
     var writer = ShortBytes()
     writer.append(Self.format)
@@ -78,6 +79,7 @@ struct Journal: Sendable {
     writer.append(time)
     try transaction.set(
       writer, followedBy: reason.cut(toBytes: 1000), forKey: ShortBytes(bigEndian: last + 1), in: rows)
+    transaction.rememberLastNumber(last + 1, of: rows)
     return last + 1
   }
 

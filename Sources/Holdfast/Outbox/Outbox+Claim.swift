@@ -2,14 +2,24 @@ import LMDB
 
 extension Outbox {
   /// An attempt that is on disk and may be made.
-  struct Claim: Sendable {
+  ///
+  /// A class since it goes through many hands, and an entry has much to copy.
+  final class Claim: Sendable {
     let entry: OutboxEntry
     let epoch: UInt64
     let generation: UInt32
     /// Whether the server must be asked first, since nobody knows what became of an earlier attempt.
-    var mustReconcile = false
+    let mustReconcile: Bool
     /// Whether the process ended during its last attempt. It is sent alone then, so that no other is suspected with it.
-    var isSuspect = false
+    let isSuspect: Bool
+
+    init(_ entry: OutboxEntry, _ state: DeliveryState, mustReconcile: Bool) {
+      self.entry = entry
+      epoch = state.epoch
+      generation = state.generation
+      self.mustReconcile = mustReconcile
+      isSuspect = state.crashes > 0
+    }
   }
 
   /// What a drain may begin now.
@@ -19,8 +29,7 @@ extension Outbox {
     /// What is due later waits.
     var dueBy: Int64
     var network: NetworkGate
-    /// The routes of what is in flight.
-    var inFlight: [Route]
+    var inFlight: [Claim]
     var hostLimit: Int?
     var queueLimits: [String: Int]
   }
@@ -51,15 +60,17 @@ extension Outbox {
       var misses = found.damaged.count
       for key in memory.scheduler.pick(allowance.room, from: found.lines, at: clock.time) {
         guard allowance.room > 0 else { break }
-        if !allowance.inFlight.isEmpty, try isSuspect(key.id, in: transaction.reader) {
-          // Its turn is when the others are back.
-          allowance.room = 0
-        } else if let claim = try take(key, epoch: epoch, rules, at: clock, in: &transaction) {
+        switch try take(
+          key, alone: allowance.inFlight.isEmpty, epoch: epoch, rules, at: clock, in: &transaction)
+        {
+        case .claimed(let claim):
           claims.append(claim)
-          allowance.inFlight.append(claim.entry.route)
+          allowance.inFlight.append(claim)
           allowance.room = claim.isSuspect ? 0 : allowance.room - 1
-        } else {
+        case .removed:
           misses += 1
+        case .mustWait:
+          allowance.room = 0
         }
       }
       // Each miss has removed a row, so that this ends.
@@ -67,17 +78,23 @@ extension Outbox {
     }
   }
 
-  private func isSuspect(_ id: EntryID, in transaction: borrowing ReadTransaction) throws(StoreError) -> Bool {
-    try readableState(of: id, in: transaction).map { $0.crashes > 0 } ?? false
+  private enum Taken {
+    case claimed(Claim)
+    /// The row was none, or has no entry that could be sent.
+    case removed
+    /// Its turn is when the others are back.
+    case mustWait
   }
 
   private func take(
-    _ key: DueKey, epoch: UInt64, _ rules: DeliveryState.Rules, at clock: OutboxClock,
+    _ key: DueKey, alone: Bool, epoch: UInt64, _ rules: DeliveryState.Rules, at clock: OutboxClock,
     in transaction: inout WriteTransaction
-  ) throws(StoreError) -> Claim? {
+  ) throws(StoreError) -> Taken {
     let id = key.id
+    let found = try soundState(of: id, at: clock, in: &transaction)
+    if !alone, let found, found.crashes > 0 { return .mustWait }
     try transaction.remove(key.bytes, in: due)
-    guard var state = try soundState(of: id, at: clock, in: &transaction), state.phase == .waiting else { return nil }
+    guard var state = found, state.phase == .waiting else { return .removed }
     let entry: OutboxEntry
     do throws(StoreError) {
       guard let found = try self.entry(id, in: transaction.reader) else {
@@ -86,20 +103,18 @@ extension Outbox {
       entry = found
     } catch  where error.code == .corruptRecord {
       try setAside(id, &state, error.message, .unfit, epoch: epoch, at: clock, in: &transaction)
-      return nil
+      return .removed
     }
     guard DueKey(state, id) == key, try isHead(id, ofLane: entry.lane, in: transaction.reader) else {
       // The row was not its own, which it gets if it is its turn.
       try offer(id, state, lane: entry.lane, in: &transaction)
-      return nil
+      return .removed
     }
     try transaction.insert(runKey(epoch, id), in: running)
     state.claim(epoch: epoch)
     try set(state, of: id, in: &transaction)
     try note(.claimed, id, attempt: state.attempts, at: clock, in: &transaction)
-    return Claim(
-      entry: entry, epoch: epoch, generation: state.generation,
-      mustReconcile: state.mustReconcile(at: clock.time, rules), isSuspect: state.crashes > 0)
+    return .claimed(Claim(entry, state, mustReconcile: state.mustReconcile(at: clock.time, rules)))
   }
 
   /// Holds an entry that is not in flight.
@@ -210,14 +225,14 @@ extension Outbox {
     var opening: Int64 = 0
     if let gate = try gate(.host, route.host, in: transaction) {
       opening = gate.until
-      scheduler.allowances[.host(route.host ?? "")] = allowance.rest(of: 1) { $0.host == route.host }
+      scheduler.allowances[.host(route.host ?? "")] = allowance.rest(of: 1) { $0.entry.host == route.host }
     } else if let limit = allowance.hostLimit {
-      scheduler.allowances[.host(route.host ?? "")] = allowance.rest(of: limit) { $0.host == route.host }
+      scheduler.allowances[.host(route.host ?? "")] = allowance.rest(of: limit) { $0.entry.host == route.host }
     }
     if let gate = try gate(.credentials, route.credentials, in: transaction) {
       opening = max(opening, gate.until)
       scheduler.allowances[.credentials(route.credentials ?? "")] = allowance.rest(of: 1) {
-        $0.credentials == route.credentials
+        $0.entry.credentials == route.credentials
       }
     }
     if opening > allowance.dueBy { found.wait(until: opening) }
@@ -227,13 +242,13 @@ extension Outbox {
 
 extension Outbox.Allowance {
   /// How many more may begin where `limit` may be in flight.
-  fileprivate func rest(of limit: Int, where isMeant: (Route) -> Bool) -> Int {
+  fileprivate func rest(of limit: Int, where isMeant: (Outbox.Claim) -> Bool) -> Int {
     max(0, limit - inFlight.count(where: isMeant))
   }
 
   fileprivate var queueAllowances: [Scheduler.Resource: Int] {
     var allowances: [Scheduler.Resource: Int] = [:]
-    for (queue, limit) in queueLimits { allowances[.queue(queue)] = rest(of: limit) { $0.queue == queue } }
+    for (queue, limit) in queueLimits { allowances[.queue(queue)] = rest(of: limit) { $0.entry.queue == queue } }
     return allowances
   }
 }

@@ -51,12 +51,26 @@ extension Outbox {
       if state.phase == .inFlight {
         state.isCancelRequested = true
         try set(state, of: id, in: &transaction)
+        let before = try cancellations(in: transaction.reader) ?? 0
+        try meta.set(Self.cancellationsName, to: before &+ 1, in: &transaction)
       } else {
         try end(entry, state, as: .cancelled, at: clock, in: &transaction)
       }
     }
     if count > 0 { transaction.afterCommit { [wakeUp] in wakeUp.signal() } }
     return count
+  }
+
+  private static let cancellationsName = "cancellations"
+
+  /// How often the end of an attempt was asked for, so that a drain need not look at each in flight; `nil` if that cannot
+  /// be read.
+  func cancellations(in transaction: borrowing ReadTransaction) throws(StoreError) -> UInt64? {
+    do throws(StoreError) {
+      return try meta.value(Self.cancellationsName, in: transaction)
+    } catch  where error.code == .corruptRecord {
+      return nil
+    }
   }
 
   private func ids(

@@ -39,10 +39,11 @@ extension Outbox {
         try transaction.value(forKey: id.bytes.span, in: attachments) != nil
       }
     }
-    return try await withTaskCancellationHandler { [outbox] in
-      try await Drain(outbox, sender, hooks, options, epoch: epoch, events: events).run()
+    let drain = Drain(outbox, sender, hooks, options, epoch: epoch, events: events)
+    return try await withTaskCancellationHandler {
+      try await drain.run()
     } onCancel: {
-      wakeUp.signal()
+      drain.cancel()
     }
   }
 }

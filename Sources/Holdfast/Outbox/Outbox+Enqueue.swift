@@ -36,10 +36,11 @@ extension Outbox {
       try transaction.set(id.key.array, forKey: attachment.id.bytes, in: attachments)
     }
     try layers.add(request.optimistic, for: id.rawValue, request.optimisticPolicy, in: &transaction)
-    try note(.enqueued, id, .enqueued(id), at: clock, in: &transaction)
-    transaction.afterCommit { [wakeUp, staged = request.attachments] in
+    try note(.enqueued, id, at: clock, in: &transaction)
+    transaction.afterCommit { [board, observer, staged = request.attachments] in
       for attachment in staged { attachment.commit() }
-      wakeUp.signal()
+      Self.tell(.enqueued(id), board, observer)
+      board.wakeUp.signal()
     }
     return id
   }
@@ -93,11 +94,14 @@ extension Outbox {
     if request.kind.isEmpty {
       throw StoreError(.invalidValue, "A request needs a kind, by which its sender knows what to do; name it.")
     }
-    let names = [request.kind, request.lane, request.queue, request.host, request.credentials, request.key]
-    if names.contains(where: { ($0?.utf8.count ?? 0) > OutboxRequest.nameLimit }) {
+    let limit = OutboxRequest.nameLimit
+    if request.kind.utf8.count > limit || request.lane.utf8.count > limit || request.queue.utf8.count > limit
+      || request.host?.utf8.count ?? 0 > limit || request.credentials?.utf8.count ?? 0 > limit
+      || request.key?.utf8.count ?? 0 > limit
+    {
       throw StoreError(
         .invalidValue,
-        "A kind, lane or other name is over \(OutboxRequest.nameLimit) bytes; use a short name, or a hash.")
+        "A kind, lane or other name is over \(limit) bytes; use a short name, or a hash.")
     }
     if request.payload.count > OutboxRequest.payloadLimit {
       throw StoreError(

@@ -1,11 +1,6 @@
 import LMDB
 
 extension Outbox {
-  private static let layoutName = "layout"
-  /// The version of the layout of the outbox's databases. 1 had no number, and one queue of what is due; 2 had
-  /// hashes for the names of lanes, and field tables for entries, which this version reads and does not write.
-  private static let layout: UInt64 = 3
-
   /// Brings the outbox of an older version up to date, and refuses that of a newer one.
   ///
   /// - Throws: `unsupportedVersion` if a newer version has written it, or if an older one has and it cannot be changed.
@@ -20,9 +15,9 @@ extension Outbox {
   }
 
   private func bringUpToDate() throws {
-    let found = try environment.read { transaction in try meta.value(Self.layoutName, in: transaction) }
-    if found == Self.layout { return }
-    guard found < Self.layout else {
+    let found = try environment.read { transaction in try meta.value(OutboxRow.layoutName, in: transaction) }
+    if found == OutboxRow.layout { return }
+    guard found < OutboxRow.layout else {
       throw StoreError(
         .unsupportedVersion,
         "The outbox of \(environment.path) has layout \(found), which this version does not know; use a newer one.")
@@ -43,7 +38,7 @@ extension Outbox {
   /// cannot be read has none any more, and keeps back what is behind it no longer.
   func migrate(in transaction: inout WriteTransaction) throws(StoreError) {
     // Another process may have been here first.
-    guard try meta.value(Self.layoutName, in: transaction.reader) < Self.layout else { return }
+    guard try meta.value(OutboxRow.layoutName, in: transaction.reader) < OutboxRow.layout else { return }
     _ = try startedClock(in: &transaction)
     let old = try transaction.reader.keys(of: .all, in: due, limit: .max)
     for key in old where key.count != DueKey.length {
@@ -58,6 +53,6 @@ extension Outbox {
       guard let id = OutboxRow.id(key), let entry = try readableEntry(id, in: transaction.reader) else { continue }
       try transaction.insert(laneKey(entry.lane, id), in: lanes)
     }
-    try meta.set(Self.layoutName, to: Self.layout, in: &transaction)
+    try meta.set(OutboxRow.layoutName, to: OutboxRow.layout, in: &transaction)
   }
 }

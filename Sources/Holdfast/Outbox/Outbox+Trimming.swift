@@ -73,6 +73,20 @@ extension Outbox {
     return trimming
   }
 
+  /// Trims as much as a turn of the drain that has changed so many entries adds, and more, so that the journal does not
+  /// grow with what is delivered. Costs two searches in the tree while there is little to trim.
+  func trimJournal(
+    _ retention: JournalRetention, afterChanging count: Int, in transaction: inout WriteTransaction
+  ) throws(StoreError) {
+    guard let first = try journal.firstSequence(in: transaction.reader) else { return }
+    let excess = try journal.lastSequence(in: transaction.reader) - first
+    if excess < UInt64(max(1, retention.minimum)) + UInt64(Self.trimmingStep / 4) { return }
+    // Two changes are an entry's life, of three records.
+    for _ in 0...count / (Self.trimmingStep / 4) {
+      if try trimJournal(retention, in: &transaction).removed < Self.trimmingStep { return }
+    }
+  }
+
   /// Raises the floor of a cursor to what is about to be trimmed.
   ///
   /// - Returns: How many of the records it would have wanted.

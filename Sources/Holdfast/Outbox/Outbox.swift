@@ -85,9 +85,11 @@ public struct Outbox: Sendable {
   ) throws(StoreError) {
     try journal.append(kind, id, attempt: attempt, reason: reason, at: clock.anchor.wall, in: &transaction)
     guard let event else { return }
-    transaction.afterCommit { [board, observer] in
-      board.hub.publish(event)
-      observer?(event)
-    }
+    transaction.afterCommit { [board, observer] in Self.tell(event, board, observer) }
+  }
+
+  static func tell(_ event: OutboxEvent, _ board: Board, _ observer: (@Sendable (OutboxEvent) -> Void)?) {
+    board.hub.publish(event)
+    observer?(event)
   }
 }

@@ -26,7 +26,8 @@ extension OutboxEntry {
     head.append(try length(attachments.count))
     head.append(UInt64(maxAttempts ?? 0))
     head.append(createdAt)
-    head.append(idempotencyKey.bytes.span)
+    head.append(idempotencyKey.words.0)
+    head.append(idempotencyKey.words.1)
     head.append(try length(kind.utf8.count))
     head.append(try length(lane.utf8.count))
     head.append(try length(queue.utf8.count))
@@ -87,8 +88,7 @@ extension OutboxEntry {
     let maxAttempts: UInt64 = try reader.number()
     self.maxAttempts = maxAttempts == 0 ? nil : Int(clamping: maxAttempts)
     createdAt = try reader.number()
-    guard let idempotencyKey = IdempotencyKey(bytes: try reader.bytes(16)) else { throw Malformed.endsEarly }
-    self.idempotencyKey = idempotencyKey
+    idempotencyKey = IdempotencyKey(words: (try reader.number(), try reader.number()))
     let lengths: (UInt16, UInt16, UInt16, UInt16, UInt16, UInt16) = (
       try reader.number(), try reader.number(), try reader.number(), try reader.number(), try reader.number(),
       try reader.number()

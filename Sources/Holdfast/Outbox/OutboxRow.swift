@@ -18,6 +18,16 @@ package enum OutboxRow {
     package let lastError: String
   }
 
+  /// The version of the layout of the outbox's databases: the row `layout` of `outbox.meta`. 1 had no number, and one
+  /// queue of what is due; 2 had hashes for the names of lanes, and field tables for entries, which this version reads
+  /// and does not write.
+  package static let layout: UInt64 = 3
+  package static let layoutKey = Array(layoutName.utf8)
+  static let layoutName = "layout"
+
+  /// Reads a number of `outbox.meta`; `nil` if it cannot be read.
+  package static func number(_ value: [UInt8]) -> UInt64? { try? value.span.load(UInt64.self, at: 0) }
+
   /// The outbox's own clock, which is near that of the wall and never goes back: the row `clock` of `outbox.meta`.
   package struct Clock: Sendable {
     package static let key = Array("clock".utf8)

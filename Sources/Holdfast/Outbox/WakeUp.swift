@@ -7,7 +7,7 @@ final class WakeUp: Sendable {
     var waiter: CheckedContinuation<Void, Never>?
   }
 
-  private let state = Monitor(State())
+  private let state = Guarded(State())
 
   func signal() {
     let waiter = state.update { state in

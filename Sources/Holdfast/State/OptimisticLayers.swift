@@ -77,6 +77,7 @@ final class OptimisticLayers: Sendable {
   func end(
     _ entry: UInt64, isDelivered: Bool, at now: Int64, in transaction: inout WriteTransaction
   ) throws(StoreError) {
+    if try transaction.reader.count(of: layers) == 0 { return }
     for row in try rows(ofEntry: entry, in: transaction.reader) {
       do throws(StoreError) {
         let layer = try layer(ofRow: row, entry, in: transaction.reader)

@@ -10,7 +10,7 @@ import Testing
 /// `HOLDFAST_BACKLOG` says how many entries wait (3000); figures are printed when it is set.
 @Suite(.enabled(if: FaultShim.isLoaded, "a C compiler (cc) is needed for the library that counts steps"))
 struct BacklogTests {
-  private static let size = settings("HOLDFAST_BACKLOG", or: 3000)
+  private static let size = setting("HOLDFAST_BACKLOG", or: 3000)
 
   private let directory = TemporaryDirectory()
 

@@ -71,6 +71,23 @@ import Testing
     #expect(try store.outboxRows().isEmpty)
   }
 
+  @Test func attemptsAreCancelledThoughNobodyCanReadHowOftenThatWasAsked() async throws {
+    let store = try open()
+    let ids = try store.enqueue(["1"])
+    try await store.write { t in try t.set([9], forKey: "cancellations", in: store.outbox.metaRows) }
+    let (started, signal) = AsyncStream<Void>.makeStream()
+    let sender = ScriptedSender { _, _ in
+      signal.yield()
+      while !Task.isCancelled { await Task.yield() }
+      return .interrupted
+    }
+    let drain = Task { try await store.outbox.drain(with: sender, options: .init(pollInterval: nil)) }
+    for await _ in started { break }
+    try await store.write { t in _ = try store.outbox.cancel(.entry(ids[0]), in: &t) }
+    #expect(try await drain.value.cancelled == 1)
+    #expect(try store.read { t in try store.outbox.cancellations(in: t) } == 1)
+  }
+
   @Test("T18: what was delivered after all is delivered")
   func cancelledTooLate() async throws {
     let store = try open()

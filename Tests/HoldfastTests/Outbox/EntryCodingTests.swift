@@ -1,4 +1,5 @@
 import LMDB
+import TestSupport
 import Testing
 
 @testable import Holdfast
@@ -51,7 +52,7 @@ import Testing
   }
 
   @Test func anyBytesAreReadOrRefused() throws {
-    let seed = UInt64(settings("HF_SEED", or: Int.random(in: 0..<1_000_000)))
+    let seed = UInt64(setting("HOLDFAST_SEED", or: Int.random(in: 0..<1_000_000)))
     print("entry bytes, seed \(seed)")
     var generator = Seeded(seed)
     let sound = try entry(0b1111110).encoded()

@@ -9,8 +9,8 @@ import Testing
 ///
 /// `HOLDFAST_ROUNDS` says how many stores are damaged (60); `HOLDFAST_SEED` where the random numbers begin.
 @Suite struct HostileRowsTests {
-  private static let rounds = settings("HOLDFAST_ROUNDS", or: 60)
-  private static let seed = UInt64(settings("HOLDFAST_SEED", or: 1))
+  private static let rounds = setting("HOLDFAST_ROUNDS", or: 60)
+  private static let seed = UInt64(setting("HOLDFAST_SEED", or: 1))
 
   private let directory = TemporaryDirectory()
   private let time = TestTime()

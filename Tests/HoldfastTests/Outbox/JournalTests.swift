@@ -1,3 +1,4 @@
+import Foundation
 import LMDB
 import TestSupport
 import Testing
@@ -70,4 +71,31 @@ import Testing
     #expect("".cut(toBytes: 0) == "")
     #expect("ä".cut(toBytes: 1) == "")
   }
+
+  @Test func aBacklogThatIsFilledAgainDoesNotGrowTheFile() async throws {
+    let path = "\(directory.path)/store"
+    let store = try Store.open(at: path, time: time.time, options: .init(durability: .unsafeNoSync))
+    let payload = [UInt8](repeating: 7, count: 200)
+    var sizes: [Int] = []
+    for _ in 0..<2 {
+      for _ in 0..<6 {
+        try store.commit { t in
+          for n in 0..<1000 {
+            try store.outbox.enqueue(OutboxRequest(kind: "k", lane: "\(n)", payload: payload), in: &t)
+          }
+        }
+      }
+      sizes.append(try FileManager.default.attributesOfItem(atPath: "\(path)/data.mdb")[.size] as? Int ?? 0)
+      try await store.outbox.drain(
+        with: ScriptedTaker(), options: .init(concurrency: 256, journal: JournalRetention(minimum: 500)))
+      #expect(try store.outbox.counts().pending == 0)
+    }
+    #expect(sizes[1] * 100 <= sizes[0] * 105, "\(sizes)")
+    #expect(try store.outbox.metrics().journalRecords < 500 + Outbox.trimmingStep)
+  }
+}
+
+/// For whom everything has arrived at once.
+private struct ScriptedTaker: OutboxSender {
+  func send(_ entry: OutboxEntry) async -> SendOutcome { .delivered(reply: []) }
 }

@@ -10,8 +10,8 @@ import Testing
 ///
 /// `HOLDFAST_KILLS` says how many kills each point gets; `HOLDFAST_SEED` where the random numbers begin.
 @Suite struct KillTests {
-  private static let kills = ProcessInfo.processInfo.environment["HOLDFAST_KILLS"].flatMap { Int($0) } ?? 2
-  private static let seed = ProcessInfo.processInfo.environment["HOLDFAST_SEED"].flatMap { UInt64($0) } ?? 1
+  private static let kills = setting("HOLDFAST_KILLS", or: 2)
+  private static let seed = UInt64(setting("HOLDFAST_SEED", or: 1))
 
   private let directory = TemporaryDirectory()
 

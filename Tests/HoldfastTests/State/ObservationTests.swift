@@ -116,7 +116,7 @@ import Testing
       var updates = updates
       return try await updates.next()
     }
-    try store.environment.close()
+    try store.close()
     await fixture.wake()
     await #expect { try await next.value } throws: { ($0 as? StoreError)?.code == .closed }
   }

@@ -7,11 +7,11 @@ import Testing
 
 /// Random programs, run by a store and by its twin, which must agree after each step.
 @Suite struct StateModelTests {
-  /// HF_SEED repeats a run; HF_SEEDS and HF_STEPS make it longer, as 32 and 10000 for the whole of it.
+  /// HOLDFAST_SEED repeats a run; HOLDFAST_SEEDS and HOLDFAST_STEPS make it longer, as 32 and 10000 for the whole of it.
   @Test func agreesWithDictionaries() async throws {
-    let first = UInt64(settings("HF_SEED", or: Int.random(in: 0..<1_000_000)))
-    let count = settings("HF_SEEDS", or: 4)
-    let steps = settings("HF_STEPS", or: 800)
+    let first = UInt64(setting("HOLDFAST_SEED", or: Int.random(in: 0..<1_000_000)))
+    let count = setting("HOLDFAST_SEEDS", or: 4)
+    let steps = setting("HOLDFAST_STEPS", or: 800)
     print("state model: seeds \(first)..<\(first + UInt64(count)), \(steps) steps")
     for seed in first..<first + UInt64(count) {
       let program = StateProgram.actions(seed: seed, count: steps, processes: 10)
@@ -96,7 +96,7 @@ private struct StateRun {
       fixture.advance(milliseconds)
       twin.now = fixture.now
     case .reopen:
-      try store.environment.close()
+      try store.close()
       store = try Self.open(fixture)
       twin.session = [:]
     case .elsewhere(let seed):

@@ -89,7 +89,8 @@ struct Output {
   }
 
   mutating func write(_ text: String) throws(Failure) {
-    for byte in text.utf8 { try write(byte: byte) }
+    let bytes = Array(text.utf8)
+    try write(bytes.span)
   }
 
   mutating func line(_ text: String) throws(Failure) {

@@ -56,13 +56,14 @@ enum Interrupt {
 
   static func takeQuestion() -> Bool { question.exchange(false, ordering: .relaxed) }
 
-  /// Has Ctrl-C, or SIGTERM, end the command with a summary and without leaving what it has begun, and a second one at
-  /// once.
+  /// Has Ctrl-C, SIGTERM, or the end of the terminal end the command with a summary and without leaving what it has
+  /// begun, and a second one at once. What was started to outlive its terminal goes on.
   static func install() {
-    for number in [SIGINT, SIGTERM] {
-      signal(number) { _ in
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      let former = signal(number) { _ in
         if Interrupt.requested.exchange(true, ordering: .relaxed) { _exit(130) }
       }
+      if number == SIGHUP, former != nil { signal(number, SIG_IGN) }
     }
     signal(SIGUSR1) { _ in Interrupt.question.store(true, ordering: .relaxed) }
     #if canImport(Darwin)

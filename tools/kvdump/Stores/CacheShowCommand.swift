@@ -34,6 +34,9 @@ struct CacheShowCommand: Command {
         ["tags", row.tags.isEmpty ? "-" : row.tags.map { String(escaping: $0) }.joined(separator: ", ")],
       ])
       try context.output.write(HexDump.lines(try cache.start(of: entry, row, count: 256)))
+      if let file = row.file, let flaw = cache.files.flaw(of: file, length: row.length) {
+        throw Failure(.damagedData, "\(printable(cache.files.path(of: file))) \(flaw)")
+      }
     }
   }
 }

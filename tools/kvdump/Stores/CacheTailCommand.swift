@@ -12,8 +12,7 @@ struct CacheTailCommand: Command {
   init(_ arguments: inout Arguments) throws(Failure) { list = try RowList(&arguments) }
 
   func run(_ context: Context) throws(Failure) {
-    try context.read(list.reading) { (snapshot) throws(Failure) in
-      var newest = Newest<[String]>(list.limit)
+    try list.writeNewest(to: context, under: CacheText.header) { (snapshot, newest) throws(Failure) in
       var done = 0
       try CacheReader(list.reading, snapshot).forEach { (entry) throws(Failure) in
         done += 1
@@ -22,8 +21,6 @@ struct CacheTailCommand: Command {
         newest.take(CacheText.row(entry.row, now: list.now), at: row.version)
         return true
       }
-      let rows = newest.elements()
-      if !rows.isEmpty { try context.output.table(rows, under: CacheText.header, right: [1, 2]) }
     }
   }
 }

@@ -39,8 +39,15 @@ struct OutboxReader {
     entries = try StoreTable("outbox.entry", of: "outbox", reading, snapshot)
     deliveries = try StoreTable("outbox.state", of: "outbox", reading, snapshot)
     dead = try StoreTable("outbox.dead", of: "outbox", reading, snapshot)
-    clock = try StoreTable("outbox.meta", of: "outbox", reading, snapshot).value(OutboxRow.Clock.key)
-      .flatMap { OutboxRow.Clock($0) }
+    let meta = try StoreTable("outbox.meta", of: "outbox", reading, snapshot)
+    let layout = try meta.value(OutboxRow.layoutKey).flatMap { OutboxRow.number($0) } ?? 0
+    guard layout <= OutboxRow.layout else {
+      throw Failure(
+        .notAStore,
+        "\(printable(reading.path)): its outbox has layout \(layout), and this kvdump knows those up to "
+          + "\(OutboxRow.layout); use the one of the version that wrote it")
+    }
+    clock = try meta.value(OutboxRow.Clock.key).flatMap { OutboxRow.Clock($0) }
   }
 
   var pendingCount: Int { deliveries.count }
@@ -119,6 +126,9 @@ struct OutboxReader {
     }
     return found
   }
+
+  /// Who sends what is there, as far as this system tells.
+  func drain() -> DrainLock? { DrainLock(of: "\(entries.directory)/outbox.lock") }
 
   private static func title(_ scope: OutboxScope) -> String {
     switch scope {

@@ -4,7 +4,8 @@ import LMDBFile
 /// `outbox stats PATH`: the backlog by state, age, kind and lane.
 struct OutboxStatsCommand: Command {
   static let help = Help(
-    "outbox stats", "PATH", "sums up the outbox: by state and age, what is paused, kinds, lanes, and why requests fail",
+    "outbox stats", "PATH",
+    "sums up the outbox: states and ages, who drains it, pauses, kinds, lanes, and failures",
     options: [Clock.option, .init("--top", value: "N", "so many kinds, lanes and errors, 10 without")] + Help.reading,
     example: "kvdump outbox stats .build/quickstart-backlog")
 
@@ -30,6 +31,7 @@ struct OutboxStatsCommand: Command {
           return [state] + counts.map(String.init) + ["\(counts.reduce(0, +))"]
         }, under: ["STATE"] + AgeBuckets.titles + ["ALL"], right: Set(1...AgeBuckets.titles.count + 1))
       try context.output.line("\(count(backlog.total, "entry", "entries")), \(size(backlog.bytes)) of payload")
+      if let drain = outbox.drain() { try context.output.line("\(drain)") }
       let barriers = try outbox.barriers()
       if !barriers.isEmpty { try context.output.line("held back:") }
       for barrier in barriers { try context.output.line("  \(barrier)") }

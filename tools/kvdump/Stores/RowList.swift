@@ -15,6 +15,19 @@ struct RowList {
     limit = try arguments.number("--limit") ?? 20
     now = try Clock.now(arguments)
   }
+
+  /// Writes those of the rows that `body` takes which are newest, the newest at the end.
+  func writeNewest(
+    to context: Context, under header: [String],
+    of body: (Snapshot, _ newest: inout Newest<[String]>) throws(Failure) -> Void
+  ) throws(Failure) {
+    try context.read(reading) { (snapshot) throws(Failure) in
+      var newest = Newest<[String]>(limit)
+      try body(snapshot, &newest)
+      let rows = newest.elements()
+      if !rows.isEmpty { try context.output.table(rows, under: header, right: [1, 2]) }
+    }
+  }
 }
 
 /// The newest of many, which come by in any order.

@@ -13,8 +13,7 @@ struct StateTailCommand: Command {
   init(_ arguments: inout Arguments) throws(Failure) { list = try RowList(&arguments) }
 
   func run(_ context: Context) throws(Failure) {
-    try context.read(list.reading) { (snapshot) throws(Failure) in
-      var newest = Newest<[String]>(list.limit)
+    try list.writeNewest(to: context, under: StateText.header) { (snapshot, newest) throws(Failure) in
       var done = 0
       try StateReader(list.reading, snapshot).forEach { (row, bytes) throws(Failure) in
         done += 1
@@ -23,8 +22,6 @@ struct StateTailCommand: Command {
         newest.take(StateText.row(row, bytes: bytes, now: list.now), at: record.stamp)
         return true
       }
-      let rows = newest.elements()
-      if !rows.isEmpty { try context.output.table(rows, under: StateText.header, right: [1, 2]) }
     }
   }
 }

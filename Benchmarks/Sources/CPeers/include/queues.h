@@ -20,6 +20,9 @@ int queue_enqueue(queue *, const uint8_t *payload, size_t length, size_t count, 
 // Takes up to `batch` entries that are due and marks them in one transaction, then removes them: all in a second one,
 // or each in its own. `taken` is how many there were.
 int queue_take(queue *, size_t batch, int acknowledges_alone, size_t *taken);
+// Removes entries that were taken, and takes and marks up to `limit` others, in one transaction: with a delivery between
+// two calls, a commit for each batch. `ids` has room for `limit`; `taken` is how many there were.
+int queue_exchange(queue *, const uint64_t *delivered, size_t count, size_t limit, uint64_t *ids, size_t *taken);
 
 // What the disk itself gives: overwrites 4 KiB of a file and flushes, `count` times.
 int disk_floor(const char *path, size_t count);

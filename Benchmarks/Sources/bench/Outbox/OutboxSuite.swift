@@ -7,7 +7,9 @@ func outboxSuite(_ bench: Bench) throws {
   try bench.withFolder("enqueue") { try enqueueWorkloads(bench, $0) }
   try bench.withFolder("producers") { try producerWorkloads(bench, $0) }
   try bench.withFolder("deliver") { try deliveryWorkloads(bench, $0) }
+  try bench.withFolder("http") { try httpWorkloads(bench, $0) }
   try bench.withFolder("backlog") { try backlogWorkloads(bench, $0) }
+  try bench.withFolder("blocked") { try blockedWorkloads(bench, $0) }
 }
 
 /// What every entry carries.
