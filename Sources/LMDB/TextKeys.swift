@@ -73,7 +73,8 @@ private func get(
   _ transaction: OpaquePointer, _ owner: EnvironmentID, _ database: Database, text: String
 ) throws(StoreError) -> UnsafeBufferPointer<UInt8>? {
   // Not `withKey`, whose generic result costs 40 instructions more.
-  let result = unsafe text.withStoredUTF8 { bytes -> Result<UnsafeBufferPointer<UInt8>?, StoreError> in
+  var text = text
+  let result = text.withUTF8 { bytes -> Result<UnsafeBufferPointer<UInt8>?, StoreError> in
     do throws(StoreError) {
       return unsafe .success(try get(transaction, owner, database, Span(_unsafeElements: bytes)))
     } catch {
