@@ -12,4 +12,4 @@ public struct Database: Sendable, Hashable {
 }
 
 /// Tells environments of one process apart, so that a handle can be checked with one comparison.
-typealias EnvironmentID = UInt32
+@usableFromInline typealias EnvironmentID = UInt32

@@ -33,7 +33,7 @@ public final class Environment: Sendable {
   /// The options it was opened with; the map in force may be smaller than asked for, or have grown since.
   public let options: Options
 
-  let id: EnvironmentID
+  @usableFromInline let id: EnvironmentID
   let databases: Databases
   let snapshots: SnapshotTable
   let writer = WriterLock()
@@ -86,17 +86,21 @@ public final class Environment: Sendable {
   /// - Parameter body: Gets the snapshot; keep it short, since the file grows while it is open.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws; `readersFull` if no reader slot becomes free; `closed`, `poisoned` or `forked`.
+  @inlinable
   public func read<R: ~Copyable>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
     let snapshot = try snapshot()
-    defer { snapshots.release(snapshot) }
+    defer { release(snapshot) }
     return try body(unsafe ReadTransaction(snapshot.transaction, owner: id))
   }
 
-  /// A snapshot of the newest commit; give it back to ``snapshots``.
-  @inline(__always)
+  /// A snapshot of the newest commit; give it back.
+  @usableFromInline
   func snapshot() throws(StoreError) -> SnapshotTable.Snapshot {
     if let snapshot = snapshots.acquire() { snapshot } else { try snapshotAfterWaiting() }
   }
+
+  @usableFromInline
+  func release(_ snapshot: SnapshotTable.Snapshot) { snapshots.release(snapshot) }
 
   @inline(never)
   private func snapshotAfterWaiting() throws(StoreError) -> SnapshotTable.Snapshot {

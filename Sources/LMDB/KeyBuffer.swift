@@ -47,10 +47,9 @@ public struct KeyBuffer: ~Copyable, ~Escapable {
   @inlinable
   @_lifetime(self: copy self)
   public mutating func append(_ text: String) {
-    var text = text
     let end = unsafe start + count
     let room = Self.capacity - count
-    length += text.withUTF8 { unsafe Self.copy(UnsafeRawBufferPointer($0), to: end, atMost: room) }
+    unsafe length += text.withStoredUTF8 { unsafe Self.copy(UnsafeRawBufferPointer($0), to: end, atMost: room) }
   }
 
   /// Appends bytes.

@@ -47,8 +47,7 @@ extension String {
   /// Runs `body` with the UTF-8 bytes, without a copy if the string is a native one.
   @inline(__always)
   func withKey<R>(_ body: (Span<UInt8>) throws(StoreError) -> R) throws(StoreError) -> R {
-    var text = self
-    let result = text.withUTF8 { bytes -> Result<R, StoreError> in
+    let result = unsafe withStoredUTF8 { bytes -> Result<R, StoreError> in
       do throws(StoreError) {
         return .success(try body(unsafe Span(_unsafeElements: bytes)))
       } catch {

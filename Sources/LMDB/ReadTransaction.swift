@@ -10,6 +10,7 @@ public struct ReadTransaction: ~Copyable, ~Escapable {
   let raw: OpaquePointer
   let owner: EnvironmentID
 
+  @usableFromInline
   @_lifetime(immortal)
   init(_ raw: OpaquePointer, owner: EnvironmentID) {
     unsafe self.raw = unsafe raw

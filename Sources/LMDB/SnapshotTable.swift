@@ -8,6 +8,7 @@ import Synchronization
 /// share no cache line; taking the slot is also what shows the thread to somebody who wants the map for himself
 /// (`SnapshotTable+Gate.swift`). There are half as many slots as LMDB has, which leaves some to other processes.
 @safe
+@usableFromInline
 final class SnapshotTable: @unchecked Sendable {
   // Sendable: a slot's transaction belongs to the thread that is its owner; `raw` changes only while nobody is inside.
 
@@ -21,8 +22,9 @@ final class SnapshotTable: @unchecked Sendable {
 
   /// A slot that a thread has taken, with the transaction in it.
   @safe
+  @usableFromInline
   struct Snapshot {
-    let transaction: OpaquePointer
+    @usableFromInline let transaction: OpaquePointer
     fileprivate let slot: UnsafeMutablePointer<Slot>
   }
 

@@ -51,10 +51,14 @@ extension UnsafeRawBufferPointer {
 extension Array<UInt8> {
   /// Copies two pieces into one array.
   package init(joining head: borrowing Span<UInt8>, _ tail: borrowing Span<UInt8>) {
+    if tail.isEmpty {
+      self = unsafe head.withUnsafeBytes { unsafe Array($0) }
+      return
+    }
     // Not `init(unsafeUninitializedCapacity:)`, which looks up the array's type at run time, as costly as the memory.
     self = []
     reserveCapacity(head.count + tail.count)
     unsafe head.withUnsafeBytes { unsafe append(contentsOf: $0) }
-    if !tail.isEmpty { unsafe tail.withUnsafeBytes { unsafe append(contentsOf: $0) } }
+    unsafe tail.withUnsafeBytes { unsafe append(contentsOf: $0) }
   }
 }

@@ -50,11 +50,19 @@ extension String {
     if !isUnchanged { return nil }
   }
 
+  /// Runs `body` with the UTF-8 bytes; for a native string without a copy, which `withUTF8` alone would make, to count
+  /// one more reference.
+  @inlinable
+  func withStoredUTF8<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
+    if let result = unsafe utf8.withContiguousStorageIfAvailable(body) { return result }
+    var text = self
+    return text.withUTF8(body)
+  }
+
   /// Runs `body` with the UTF-8 bytes, without a copy if the string is a native one.
   @inlinable
   package func withBytes<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-    var text = self
-    let result = text.withUTF8 { bytes -> Result<R, E> in
+    let result = unsafe withStoredUTF8 { bytes -> Result<R, E> in
       do throws(E) {
         return .success(try body(unsafe Span(_unsafeElements: bytes)))
       } catch {

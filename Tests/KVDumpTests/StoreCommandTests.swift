@@ -51,10 +51,10 @@ import Testing
     @Test func whoDrainsIsShown() throws {
       try fill()
       #expect(try lines("outbox", "stats", store).contains("no process that can be seen from here drains it"))
-      // Takes the lock, and becomes the command.
-      let command = try Tool.shell("exec 9< \"$1/outbox.lock\"; flock 9; exec \"$0\" outbox stats \"$1\"", store)
+      // The command has the lock of which it tells: flock becomes it.
+      let command = try Tool.shell("flock -F \"$1/outbox.lock\" \"$0\" outbox stats \"$1\"", store)
       let line = try #require(command.output.split(separator: "\n").first { $0.hasSuffix(" drains it") })
-      #expect(line.hasPrefix("process ") && Int(line.split(separator: " ")[1]) ?? 0 > 1)
+      #expect(line.hasPrefix("process "))
     }
   #endif
 

@@ -214,24 +214,35 @@ import Testing
     let count = (setting("HOLDFAST_GROWTH_MIB", or: 8) << 20) / (2 * 8000)
     let path = scratch()
     let isDone = Atomic(false)
-    let readers = (0..<8).map { _ in
-      TestThread {
-        while !isDone.load(ordering: .relaxed) {
-          try environment.read { t in
-            var cursor = try t.cursor(in: a)
-            while try cursor.next() { if cursor.value[7999] != 7 { throw Missing(key: 0) } }
+    // The other process is there once it has opened the pipe; readers before that would only be in its way.
+    let began = scratch("began")
+    try #require(unsafe mkfifo(began, 0o600) == 0)
+    let beside = TestThread {
+      close(unsafe open(began, O_RDONLY))
+      let readers = (0..<8).map { _ in
+        TestThread {
+          while !isDone.load(ordering: .relaxed) {
+            try environment.read { t in
+              var cursor = try t.cursor(in: a)
+              while try cursor.next() { if cursor.value[7999] != 7 { throw Missing(key: 0) } }
+            }
           }
         }
       }
+      defer { isDone.store(true, ordering: .relaxed) }
+      try Self.write("mine", count, to: environment, a)
+      for reader in readers { try reader.join() }
     }
-    let writer = TestThread { try Self.write("mine", count, to: environment, a) }
-    await #expect(processExitsWith: .success) { [path = path as String, count = count as Int] in
+    await #expect(processExitsWith: .success) {
+      [path = path as String, count = count as Int, began = began as String] in
+      close(unsafe open(began, O_WRONLY))
       let (environment, a) = try Environment.make(at: path, GrowthTests.small)
       try GrowthTests.write("theirs", count, to: environment, a)
     }
-    try writer.join()
     isDone.store(true, ordering: .relaxed)
-    for reader in readers { try reader.join() }
+    // In case that it never came so far.
+    close(unsafe open(began, O_WRONLY | O_NONBLOCK))
+    try beside.join()
     #expect(try environment.statistics(of: a).entries == 2 * count)
     try environment.verify()
   }

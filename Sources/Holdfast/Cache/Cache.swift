@@ -153,13 +153,13 @@ public final class Cache<Value: Sendable>: Sendable {
   /// Lets the order of use on disk know of a hit in memory, from time to time.
   private func noteUse(of found: CachedObject<Value>) {
     let interval = diskCache.touchInterval
-    let now = diskCache.system.time.now()
+    let now = diskCache.system.time.roughNow()
     guard now - found.notedAt.load(ordering: .relaxed) >= interval / 2,
       now - Int64(clamping: found.record.stamp / 1000) >= interval
     else { return }
     found.notedAt.store(now, ordering: .relaxed)
     let record = found.record
-    diskCache.touches.noteElsewhere(
+    diskCache.touches.note(
       DiskCacheTouches.Touch(version: record.version, stamp: record.stamp, priority: record.priority, time: now))
   }
 

@@ -84,7 +84,7 @@ extension DiskCache {
   /// - Throws: As ``value(forKey:)``.
   public func info(forKey key: String) throws -> EntryInfo? {
     var found: (DiskCacheRecord, DiskCacheExtra?)?
-    try withRecord(key) { _, record, bytes, _ in found = (record, try? DiskCacheExtra(record, in: bytes)) }
+    try withRecord(key) { record, bytes in found = (record, try? DiskCacheExtra(record, in: bytes)) }
     guard let (record, extra) = found else { return nil }
     let lastUse = try environment.read { transaction in try tables.lastUse(of: record, in: transaction) }
     return EntryInfo(

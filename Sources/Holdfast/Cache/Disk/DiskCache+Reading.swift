@@ -13,7 +13,9 @@ extension DiskCache {
   /// - Throws: `readersFull`, `closed`, `poisoned`, `damaged` if the file itself is broken, `io`.
   public func value(forKey key: String) throws -> [UInt8]? {
     var bytes: [UInt8]?
-    try read(key) { _, value, tail in bytes = Array(joining: value, tail) }
+    let file = try look(for: key) { _, value, tail in bytes = Array(joining: value, tail) }
+    // Not the same closure: one that is used twice costs an allocation.
+    if let file { try finish(file, key) { _, value, tail in bytes = Array(joining: value, tail) } }
     return bytes
   }
 
@@ -29,15 +31,16 @@ extension DiskCache {
   /// - Throws: What `body` throws; otherwise as ``value(forKey:)``.
   public func withValue<R>(forKey key: String, _ body: (Span<UInt8>) throws -> R) throws -> R? {
     var result: R?
-    try read(key) { _, value, tail in
-      if tail.isEmpty {
-        result = try body(value)
-      } else {
-        let joined = Array(joining: value, tail)
-        result = try body(joined.span)
-      }
-    }
+    let file = try look(for: key) { _, value, tail in result = try join(value, tail, body) }
+    if let file { try finish(file, key) { _, value, tail in result = try join(value, tail, body) } }
     return result
+  }
+
+  @inline(__always)
+  private func join<R>(_ value: Span<UInt8>, _ tail: Span<UInt8>, _ body: (Span<UInt8>) throws -> R) rethrows -> R {
+    if tail.isEmpty { return try body(value) }
+    let joined = Array(joining: value, tail)
+    return try body(joined.span)
   }
 
   /// Whether there is an entry that has not expired. Its use is not noted.
@@ -47,7 +50,7 @@ extension DiskCache {
   /// - Throws: As ``value(forKey:)``.
   public func containsObject(forKey key: String) throws -> Bool {
     var isThere = false
-    try withRecord(key) { _, _, _, _ in isThere = true }
+    try withRecord(key) { _, _ in isThere = true }
     return isThere
   }
 
@@ -96,7 +99,7 @@ extension DiskCache {
   func commit(with version: UInt64, forKey key: String) throws -> Int? {
     var commit: Int?
     try environment.read { transaction in
-      try withRecord(key, in: transaction) { _, record, _, _ in
+      try withEntry(key, in: transaction) { record, _, _ in
         if record.version == version { commit = transaction.id }
       }
     }
@@ -104,25 +107,54 @@ extension DiskCache {
   }
 
   /// What a look into a snapshot leaves to read after it.
-  private struct FileOfEntry {
+  struct FileOfEntry {
     let record: DiskCacheRecord
     let name: DiskCacheFileName
+
+    init(_ record: DiskCacheRecord, in bytes: Span<UInt8>) {
+      self.record = record
+      name = DiskCacheFileName(record, in: bytes)
+    }
+  }
+
+  /// The file of an entry that has one, whose use is noted.
+  func file(forKey key: String) throws -> FileOfEntry? {
+    var file: FileOfEntry?
+    try environment.read { transaction in
+      try withEntry(key, in: transaction) { record, found, tag in
+        guard record.flags == .file, isIntact(record, found, tag, key) else { return }
+        note(record)
+        file = FileOfEntry(record, in: found.head)
+      }
+    }
+    return file
+  }
+
+  /// As ``read(_:_:)``, compiled into its caller: what happens on a hit is in one function.
+  @inline(__always)
+  private func look(for key: String, _ body: Use) throws -> FileOfEntry? {
+    var file: FileOfEntry?
+    try environment.read { transaction in file = try find(key, in: transaction, body) }
+    return file
   }
 
   @inline(__always)
   private func find(_ key: String, in transaction: borrowing ReadTransaction, _ body: Use) throws -> FileOfEntry? {
     var file: FileOfEntry?
     var isFound = false
-    try withRecord(key, in: transaction) { tree, record, bytes, tail in
-      guard note(record, bytes, tail, under: tree, key) else { return }
+    try withEntry(key, in: transaction) { record, found, tag in
+      guard isIntact(record, found, tag, key) else { return }
       isFound = true
+      // After the copy: to count what other threads count too makes the processor wait for all that it has begun.
+      defer { note(record) }
       if record.flags == .file {
-        file = FileOfEntry(record: record, name: DiskCacheFileName(record, in: bytes))
+        file = FileOfEntry(record, in: found.head)
       } else {
-        try body(record, bytes.extracting(record.valueOffset..<bytes.count), tail)
+        let head = found.head
+        try body(record, head.extracting(record.valueOffset..<head.count), found.tail)
       }
     }
-    if !isFound { touches.noteMiss(key.utf8.count) }
+    if !isFound { misses.increase() }
     return file
   }
 
@@ -135,25 +167,40 @@ extension DiskCache {
     }
   }
 
-  /// Runs `body` with the tree key, the record and the tail of an entry that has not expired, if there is one.
+  /// Runs `body` with the record of an entry that has not expired, if there is one, with its rows, and with what was
+  /// known of the place where they lie.
   @inline(__always)
-  private func withRecord(
+  private func withEntry(
     _ key: String, in transaction: borrowing ReadTransaction,
-    _ body: (Span<UInt8>, DiskCacheRecord, Span<UInt8>, Span<UInt8>) throws -> Void
+    _ body: (DiskCacheRecord, borrowing SplitValue, _ tag: UInt32) throws -> Void
   ) throws {
-    try DiskCacheKey.with(key) { tree, full in
-      let found = try transaction.value(forKey: tree, with: tables.cursors, isSplit: DiskCacheRecord.isSplit)
-      guard let found, let record = try record(found.head, key, full, in: transaction) else { return }
-      if found.isTailMissing { return reportDamage(key, record.version) }
-      try body(tree, record, found.head, found.tail)
+    if DiskCacheKey.isPlain(key) {
+      // As it is, without another key of it: most reads take this way.
+      let found = try transaction.value(forKey: key, with: cursors, splitBy: DiskCacheRecord.splitMark)
+      if let found { try use(found, key, [], in: transaction, body) }
+    } else {
+      let other = try DiskCacheKey(key)
+      let found = try transaction.value(forKey: other.bytes.span, with: cursors, splitBy: DiskCacheRecord.splitMark)
+      if let found { try use(found, key, other.full, in: transaction, body) }
     }
   }
 
-  /// As ``withRecord(_:in:_:)``, in a snapshot of its own.
-  func withRecord(
-    _ key: String, _ body: (Span<UInt8>, DiskCacheRecord, Span<UInt8>, Span<UInt8>) throws -> Void
+  @inline(__always)
+  private func use(
+    _ found: borrowing SplitValue, _ key: String, _ full: [UInt8], in transaction: borrowing ReadTransaction,
+    _ body: (DiskCacheRecord, borrowing SplitValue, _ tag: UInt32) throws -> Void
   ) throws {
-    try environment.read { transaction in try withRecord(key, in: transaction, body) }
+    let tag = known.tag(at: found.place)
+    guard let record = try record(found.head, key, full, in: transaction) else { return }
+    if found.isTailMissing { return reportDamage(key, record.version) }
+    try body(record, found, tag)
+  }
+
+  /// Runs `body` with the record and the row of an entry that has not expired, if there is one, in a snapshot of its own.
+  func withRecord(_ key: String, _ body: (DiskCacheRecord, Span<UInt8>) throws -> Void) throws {
+    try environment.read { transaction in
+      try withEntry(key, in: transaction) { record, found, _ in try body(record, found.head) }
+    }
   }
 
   /// The record in some bytes, if it is of this key and alive.
@@ -185,22 +232,36 @@ extension DiskCache {
     return Int64(clamping: try tables.lastUse(of: record, in: transaction) / 1000) <= oldest
   }
 
-  /// Notes a use, and checks the bytes of an entry that is read for the first time.
-  ///
-  /// - Returns: Whether they are as they were written.
+  /// Whether the bytes of an entry are those that were written: checked when it is read for the first time.
   @inline(__always)
-  func note(
-    _ record: DiskCacheRecord, _ bytes: Span<UInt8>, _ tail: Span<UInt8>, under tree: Span<UInt8>, _ key: String
+  private func isIntact(
+    _ record: DiskCacheRecord, _ found: borrowing SplitValue, _ tag: UInt32, _ key: String
   ) -> Bool {
-    let now = system.time.now()
-    let age = now - Int64(clamping: record.stamp / 1000)
-    let touch = DiskCacheTouches.Touch(
-      version: record.version, stamp: record.stamp, priority: record.priority, time: now)
-    if touches.note(touch, isDue: age >= touchInterval) { return true }
-    if record.isIntact(bytes, tail: tail, under: tree) { return true }
-    touches.forget(record.version)
-    reportDamage(key, record.version)
-    return false
+    tag == DiskCacheKnown.tag(of: record.version) || check(record, found.head, found.tail, found.place, key)
+  }
+
+  @inline(never)
+  private func check(
+    _ record: DiskCacheRecord, _ head: Span<UInt8>, _ tail: Span<UInt8>, _ place: UInt, _ key: String
+  ) -> Bool {
+    let tree = try? DiskCacheKey(key).bytes
+    guard let tree, record.isIntact(head, tail: tail, under: tree.span) else {
+      reportDamage(key, record.version)
+      return false
+    }
+    known.remember(record.version, at: place)
+    return true
+  }
+
+  /// Notes a use.
+  @inline(__always)
+  private func note(_ record: DiskCacheRecord) {
+    hits.increase()
+    let now = system.time.roughNow()
+    if now - Int64(clamping: record.stamp / 1000) >= touchInterval {
+      touches.note(
+        DiskCacheTouches.Touch(version: record.version, stamp: record.stamp, priority: record.priority, time: now))
+    }
   }
 
   /// How old an entry's place in the order of use must be before a read moves it, in ms.
@@ -220,7 +281,7 @@ extension DiskCache {
   func version(forKey key: String) throws(StoreError) -> UInt64? {
     do {
       var version: UInt64?
-      try withRecord(key) { _, record, _, _ in version = record.version }
+      try withRecord(key) { record, _ in version = record.version }
       return version
     } catch let error as StoreError {
       throw error

@@ -14,12 +14,8 @@ extension DiskCache {
   public func withFile<R>(forKey key: String, _ body: (borrowing DiskCacheFile) throws -> R) throws -> R? {
     // Between the look at the name and the opening, the value may be replaced; then there is another file.
     for _ in 0..<3 {
-      var found: (DiskCacheRecord, DiskCacheFileName)?
-      try withRecord(key) { tree, record, bytes, tail in
-        guard record.flags == .file, note(record, bytes, tail, under: tree, key) else { return }
-        found = (record, DiskCacheFileName(record, in: bytes))
-      }
-      guard let (record, name) = found else { return try withCopy(forKey: key, body) }
+      guard let found = try file(forKey: key) else { return try withCopy(forKey: key, body) }
+      let (record, name) = (found.record, found.name)
       guard let file = try folder.open(name.name) else { continue }
       guard try file.size() == record.length else {
         reportDamage(key, record.version)

@@ -26,7 +26,7 @@ extension DiskCache {
   /// What has happened in this process since it opened the cache.
   public var statistics: DiskCacheStatistics {
     var statistics = counts.update { $0 }
-    (statistics.hits, statistics.misses) = touches.counts
+    (statistics.hits, statistics.misses) = (hits.sum, misses.sum)
     return statistics
   }
 }

@@ -23,6 +23,12 @@ public final class DiskCache: Sendable {
 
   let environment: Environment
   let tables: DiskCacheTables
+  /// Cursors of the entries for reads. Here, as what follows, since a read takes what it needs from this object without
+  /// counting references, but not from one behind it.
+  let cursors: CursorPool
+  let known = DiskCacheKnown()
+  let hits = Tally()
+  let misses = Tally()
   let folder: DiskCacheFolder
   let sync: DiskCacheSync
   let system: CacheSystem
@@ -75,6 +81,7 @@ public final class DiskCache: Sendable {
     self.system = system
     eventStreams = events
     tables = try DiskCacheTables(environment)
+    cursors = CursorPool(of: tables.entries)
     folder = DiskCacheFolder(path: "\(environment.path)/files", isFlushed: configuration.durability == .full)
     sync = DiskCacheSync(environment, tables, mark, configuration, system, events)
     state = Monitor(State(limits: configuration.limits))

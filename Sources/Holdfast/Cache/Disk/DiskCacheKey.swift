@@ -52,17 +52,9 @@ struct DiskCacheKey: Sendable, Hashable {
   /// Whether a key of the tree is that of a tail.
   static func isTail(_ key: borrowing Span<UInt8>) -> Bool { key.count > 0 && key[key.count - 1] == 0 }
 
-  /// Runs `body` with the key in the tree, on the stack for a key of usual length, and the whole key if it differs.
+  /// Whether a key stands in the tree as it is.
   @inline(__always)
-  static func with<R>(_ key: String, _ body: (Span<UInt8>, _ full: [UInt8]) throws -> R) throws -> R {
-    guard key.utf8.count <= plainLimit else {
-      let long = try DiskCacheKey(key)
-      return try body(long.bytes.span, long.full)
-    }
-    return try withKeyBuffer { buffer in
-      buffer.append(key)
-      if buffer.count == 0 || buffer.bytes[buffer.count - 1] <= 1 { buffer.append(1) }
-      return try body(buffer.bytes, [])
-    }
+  static func isPlain(_ key: String) -> Bool {
+    key.withBytes { $0.count > 0 && $0.count <= plainLimit && $0[$0.count - 1] > 1 }
   }
 }

@@ -69,8 +69,8 @@ struct DiskCacheRecord: Sendable, Hashable {
 
   init() {}
 
-  /// Whether the bytes of a record say that the end of its value is in a row of its own.
-  static func isSplit(_ bytes: Span<UInt8>) -> Bool { bytes.count > 1 && bytes[1] == Flags.split.rawValue }
+  /// How the bytes of a record say that the end of its value is in a row of its own.
+  static var splitMark: SplitMark { SplitMark(Flags.split.rawValue, at: 1) }
 
   /// The header's bytes, with room for `more`.
   func encoded(more: Int) -> ByteWriter {

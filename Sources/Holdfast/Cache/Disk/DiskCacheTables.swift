@@ -10,8 +10,6 @@ final class DiskCacheTables: Sendable {
 
   /// Tree key → record; tail key → the rest of a split value.
   let entries: Database
-  /// Cursors of ``entries`` for reads.
-  let cursors: CursorPool
   /// Priority and last use → tree key.
   let order: Database
   /// Stamp of a record → its last use, if that was later.
@@ -26,7 +24,6 @@ final class DiskCacheTables: Sendable {
 
   init(_ environment: Environment) throws(StoreError) {
     entries = try environment.database("cache.entry")
-    cursors = CursorPool(of: entries)
     order = try environment.database("cache.order")
     touches = try environment.database("cache.touch")
     expiry = try environment.database("cache.expiry")
