@@ -47,6 +47,12 @@ extension Outbox {
   public func trimJournal(
     _ retention: JournalRetention, in transaction: inout WriteTransaction
   ) throws(StoreError) -> JournalTrimming {
+    try trimJournal(retention, atMost: Self.trimmingStep, in: &transaction)
+  }
+
+  private func trimJournal(
+    _ retention: JournalRetention, atMost step: Int, in transaction: inout WriteTransaction
+  ) throws(StoreError) -> JournalTrimming {
     guard let first = try journal.firstSequence(in: transaction.reader) else { return JournalTrimming() }
     let last = try journal.lastSequence(in: transaction.reader)
     let limit = max(1, retention.limit)
@@ -62,7 +68,7 @@ extension Outbox {
     let needed = rows.lazy.filter(\.row.isRequired).map(\.row.floor).min() ?? last
     let soft = min(needed, last - UInt64(minimum))
     let hard = last > UInt64(limit) ? last - UInt64(limit) : 0
-    let end = min(max(soft, hard), first - 1 + UInt64(Self.trimmingStep))
+    let end = min(max(soft, hard), first - 1 + UInt64(step))
     guard end >= first else { return JournalTrimming() }
     var trimming = JournalTrimming()
     for (name, row) in rows where row.floor < end {
@@ -91,18 +97,17 @@ extension Outbox {
       + (try transaction.removeAll(KeyRange(upper: .included(numbers.upperBound.bigEndianBytes)), in: journal.rows))
   }
 
-  /// Trims as much as a turn of the drain that has changed so many entries adds, and more, so that the journal does not
-  /// grow with what is delivered. Costs two searches in the tree while there is little to trim.
+  /// Trims more than a turn of the drain adds that has changed so many entries, so that the journal does not grow with
+  /// what is delivered, and not much more, so that a turn costs the same whatever is there to trim.
   func trimJournal(
     _ retention: JournalRetention, afterChanging count: Int, in transaction: inout WriteTransaction
   ) throws(StoreError) {
     guard let first = try journal.firstSequence(in: transaction.reader) else { return }
-    let excess = try journal.lastSequence(in: transaction.reader) - first
-    if excess < UInt64(max(1, retention.minimum)) + UInt64(Self.trimmingStep / 4) { return }
     // Two changes are an entry's life, of three records.
-    for _ in 0...count / (Self.trimmingStep / 4) {
-      if try trimJournal(retention, in: &transaction).removed < Self.trimmingStep { return }
-    }
+    let step = 64 + 4 * count
+    let excess = try journal.lastSequence(in: transaction.reader) - first
+    if excess < UInt64(max(1, retention.minimum)) + UInt64(step) { return }
+    _ = try trimJournal(retention, atMost: step, in: &transaction)
   }
 
   /// Raises the floor of a cursor to what is about to be trimmed.
