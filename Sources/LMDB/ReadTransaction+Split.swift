@@ -95,12 +95,13 @@ extension ReadTransaction {
   }
 }
 
-/// Fetches the first page of some bytes: whoever looks at the first of them will not wait for the others once more.
+/// Fetches the start of some bytes, after which the processor goes on by itself: whoever looks at the first of them will
+/// not wait for the others once more.
 @unsafe
 @inline(__always)
 private func prefetch(_ bytes: UnsafeBufferPointer<UInt8>) {
   guard let start = bytes.baseAddress else { return }
-  for offset in stride(from: 0, to: min(bytes.count, 4096), by: 64) { unsafe clmdb_prefetch(start + offset) }
+  for offset in stride(from: 0, to: min(bytes.count, 1024), by: 64) { unsafe clmdb_prefetch(start + offset) }
 }
 
 @unsafe
