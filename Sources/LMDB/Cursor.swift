@@ -27,7 +27,8 @@ public struct Cursor: ~Copyable, ~Escapable {
 
   @_lifetime(immortal)
   init(
-    _ transaction: OpaquePointer, _ owner: EnvironmentID, _ database: Database, over range: KeyRange
+    _ transaction: OpaquePointer, _ owner: EnvironmentID, _ database: Database, over range: KeyRange,
+    isSnapshot: Bool = true
   ) throws(StoreError) {
     precondition(database.owner == owner, "The database belongs to another environment than the transaction.")
     var pointer: OpaquePointer?
@@ -37,7 +38,7 @@ public struct Cursor: ~Copyable, ~Escapable {
     }
     unsafe raw = unsafe cursor
     unsafe place = .allocate(capacity: 1)
-    unsafe place.initialize(to: CursorPlace())
+    unsafe place.initialize(to: CursorPlace(readAhead: ReadAhead(isOff: !isSnapshot)))
     self.range = range
     isUnboundedAbove = range.upper == .unbounded
     name = database.name
@@ -191,7 +192,7 @@ public struct Cursor: ~Copyable, ~Escapable {
 struct CursorPlace {
   @usableFromInline var key = unsafe StoredBytes()
   @usableFromInline var value = unsafe StoredBytes()
-  fileprivate var readAhead = ReadAhead()
+  fileprivate var readAhead: ReadAhead
 }
 
 /// One step, without the cursor: as a method it would be handed over in more registers than there are.

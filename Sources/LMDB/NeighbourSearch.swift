@@ -24,12 +24,15 @@ struct NeighbourSearch {
   /// Whether the cursor stands on the key that was looked for last.
   private var isHit = false
   private var isFirst = true
-  private var readAhead = ReadAhead()
+  private var readAhead: ReadAhead
   private var lastLength = 0
   private var lastMark: UInt64 = 0
 
-  init(_ transaction: OpaquePointer, _ database: MDB_dbi, _ cursor: OpaquePointer?, isRising: Bool) {
-    unsafe self.transaction = unsafe transaction
+  init(
+    _ reader: borrowing ReadTransaction, _ database: MDB_dbi, _ cursor: OpaquePointer?, isRising: Bool
+  ) {
+    unsafe transaction = unsafe reader.raw
+    readAhead = ReadAhead(isOff: !reader.isSnapshot)
     self.database = database
     unsafe self.cursor = unsafe cursor
     self.isRising = isRising

@@ -13,7 +13,8 @@ import CLMDB
 /// Neighbours lie on one page, but in the order in which they were written, so that no processor guesses where the next
 /// one is; and waiting for memory is most of what a step through records costs that no cache holds. Where they are is
 /// read off the index of the page, as LMDB 0.9 lays it out. That is a hint and no more: nothing outside of the page is
-/// read, nothing depends on it, and a page that looks different turns it off.
+/// read, nothing depends on it, and a page that looks different turns it off. It is for pages of the mapped file only:
+/// what lies around the pages of a write transaction belongs to others.
 @safe
 @usableFromInline
 struct ReadAhead {
@@ -29,7 +30,10 @@ struct ReadAhead {
   /// The page, zero for none, and where in it the place of the record is noted.
   private var page: UInt = 0
   private var entry: UInt = 0
-  private var isOff = false
+  private var isOff: Bool
+
+  /// - Parameter isOff: Whether the records may lie outside of the file.
+  init(isOff: Bool) { self.isOff = isOff }
 
   /// Notes that the cursor has come to a record, and which way it goes.
   ///

@@ -20,7 +20,7 @@ extension ReadTransaction {
     let code = unsafe mdb_cursor_open(raw, database.handle, &cursor)
     guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, "open a cursor on \(database.name)") }
     defer { unsafe mdb_cursor_close(cursor) }
-    var search = unsafe NeighbourSearch(raw, database.handle, cursor, isRising: true)
+    var search = unsafe NeighbourSearch(self, database.handle, cursor, isRising: true)
     let keys = keys.span
     for index in keys.indices {
       try checkLength(keys[index].span, database)

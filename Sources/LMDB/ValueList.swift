@@ -8,6 +8,7 @@ import CLMDB
 package struct ValueList: ~Copyable, ~Escapable {
   private let search: UnsafeMutablePointer<NeighbourSearch>
   private let pool: CursorPool
+  private let isSnapshot: Bool
   /// For each key what LMDB said. Without an address, a size of zero stands for a question that has not been put.
   @usableFromInline let values: UnsafeMutableBufferPointer<StoredBytes>
 
@@ -25,12 +26,13 @@ package struct ValueList: ~Copyable, ~Escapable {
     precondition(
       pool.database.owner == reader.owner, "The database belongs to another environment than the transaction.")
     self.pool = pool
+    isSnapshot = reader.isSnapshot
     unsafe values = unsafe memory.bindMemory(to: StoredBytes.self)
     unsafe values.initialize(repeating: StoredBytes())
     // A single key needs no cursor; lists tend to ascend, and are read from their end.
     let cursor = unsafe values.count > 1 ? pool.take(for: reader.raw) : nil
     unsafe self.search = unsafe search
-    unsafe search.initialize(to: NeighbourSearch(reader.raw, pool.database.handle, cursor, isRising: false))
+    unsafe search.initialize(to: NeighbourSearch(reader, pool.database.handle, cursor, isRising: false))
   }
 
   deinit {
@@ -41,7 +43,8 @@ package struct ValueList: ~Copyable, ~Escapable {
   package var reader: ReadTransaction {
     @_lifetime(borrow self)
     borrowing get {
-      let view = unsafe ReadTransaction(search.pointee.transaction, owner: pool.database.owner)
+      let view = unsafe ReadTransaction(
+        search.pointee.transaction, owner: pool.database.owner, isSnapshot: isSnapshot)
       return unsafe _overrideLifetime(view, borrowing: self)
     }
   }
