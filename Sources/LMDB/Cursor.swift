@@ -37,7 +37,7 @@ public struct Cursor: ~Copyable, ~Escapable {
     }
     unsafe raw = unsafe cursor
     unsafe place = .allocate(capacity: 1)
-    unsafe place.initialize(to: CursorPlace())
+    unsafe place.initialize(to: CursorPlace(readAhead: ReadAhead(for: cursor, in: transaction)))
     self.range = range
     isUnboundedAbove = range.upper == .unbounded
     name = database.name
@@ -191,7 +191,7 @@ public struct Cursor: ~Copyable, ~Escapable {
 struct CursorPlace {
   @usableFromInline var key = unsafe StoredBytes()
   @usableFromInline var value = unsafe StoredBytes()
-  fileprivate var readAhead = ReadAhead()
+  fileprivate var readAhead: ReadAhead
 }
 
 /// One step, without the cursor: as a method it would be handed over in more registers than there are.

@@ -24,14 +24,17 @@ struct NeighbourSearch {
   /// Whether the cursor stands on the key that was looked for last.
   private var isHit = false
   private var isFirst = true
-  private var readAhead = ReadAhead()
+  private var readAhead: ReadAhead
   private var lastLength = 0
   private var lastMark: UInt64 = 0
 
-  init(_ transaction: OpaquePointer, _ database: MDB_dbi, _ cursor: OpaquePointer?, isRising: Bool) {
+  init(
+    _ transaction: OpaquePointer, _ database: MDB_dbi, _ cursor: OpaquePointer?, _ readAhead: ReadAhead, isRising: Bool
+  ) {
     unsafe self.transaction = unsafe transaction
     self.database = database
     unsafe self.cursor = unsafe cursor
+    self.readAhead = readAhead
     self.isRising = isRising
   }
 

@@ -29,7 +29,17 @@ struct ReadAhead {
   /// The page, zero for none, and where in it the place of the record is noted.
   private var page: UInt = 0
   private var entry: UInt = 0
-  private var isOff = false
+  private var isOff: Bool
+
+  /// - Parameter cursor: One that was just opened. In a write, pages that have changed lie in memory of LMDB's own, at
+  ///   any address: there it is off. LMDB renews a cursor for a read only, which tells the two apart.
+  @unsafe
+  init(for cursor: OpaquePointer, in transaction: OpaquePointer) {
+    unsafe isOff = mdb_cursor_renew(transaction, cursor) != MDB_SUCCESS
+  }
+
+  /// Off, or on for a cursor that is known to be one of a read.
+  init(isOn: Bool) { isOff = !isOn }
 
   /// Notes that the cursor has come to a record, and which way it goes.
   ///

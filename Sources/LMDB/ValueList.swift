@@ -30,7 +30,8 @@ package struct ValueList: ~Copyable, ~Escapable {
     // A single key needs no cursor; lists tend to ascend, and are read from their end.
     let cursor = unsafe values.count > 1 ? pool.take(for: reader.raw) : nil
     unsafe self.search = unsafe search
-    unsafe search.initialize(to: NeighbourSearch(reader.raw, pool.database.handle, cursor, isRising: false))
+    unsafe search.initialize(
+      to: NeighbourSearch(reader.raw, pool.database.handle, cursor, ReadAhead(isOn: true), isRising: false))
   }
 
   deinit {
