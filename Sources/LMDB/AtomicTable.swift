@@ -1,3 +1,4 @@
+import CLMDB
 public import Synchronization
 
 #if canImport(Darwin)
@@ -8,33 +9,44 @@ public import Synchronization
   import Musl
 #endif
 
-/// A table of numbers that threads read and write without a lock; what one place holds says nothing about another.
+/// A table of numbers that threads read and write without a lock, by keys of which several share a place; what one
+/// place holds says nothing about another.
 @safe
 @usableFromInline
 package final class AtomicTable: @unchecked Sendable {
   // Sendable: the memory is read and written by atomic operations only.
   @usableFromInline let words: UnsafeMutablePointer<Atomic<UInt32>>
-  @usableFromInline let mask: Int
+  @usableFromInline let shift: UInt64
 
   /// Makes a table of zeros, whose memory is not touched before it is used.
   ///
-  /// - Parameter count: How many places; a power of two.
-  package init(count: Int) {
-    precondition(count > 0 && count & (count - 1) == 0, "A table has a power of two of places.")
+  /// - Parameter bits: The binary logarithm of the number of places; at least 1.
+  package init(bits: Int) {
+    let count = 1 << bits
     guard let memory = unsafe calloc(count, MemoryLayout<Atomic<UInt32>>.stride) else {
       preconditionFailure("The system has no memory for a table of \(count) numbers.")
     }
     unsafe words = memory.bindMemory(to: Atomic<UInt32>.self, capacity: count)
-    mask = count - 1
+    shift = UInt64(64 - bits)
   }
 
   deinit { unsafe free(words) }
 
-  /// The number at a place; of the place's bits, as many count as the table has.
+  /// The number at the place of a key.
   @inlinable
-  package func load(_ place: Int) -> UInt32 { unsafe words[place & mask].load(ordering: .relaxed) }
+  package func load(_ key: UInt64) -> UInt32 { unsafe words[place(of: key)].load(ordering: .relaxed) }
 
-  /// Replaces the number at a place.
+  /// Replaces the number at the place of a key.
   @inlinable
-  package func store(_ number: UInt32, _ place: Int) { unsafe words[place & mask].store(number, ordering: .relaxed) }
+  package func store(_ number: UInt32, _ key: UInt64) {
+    unsafe words[place(of: key)].store(number, ordering: .relaxed)
+  }
+
+  /// Has the processor fetch the number at the place of a key, which is soon asked for.
+  @inline(__always)
+  func prefetch(_ key: UInt64) { unsafe clmdb_prefetch(words + place(of: key)) }
+
+  @inlinable
+  @inline(__always)
+  func place(of key: UInt64) -> Int { Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> shift) }
 }

@@ -17,7 +17,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   package var mayUseReserve = false
   /// Whether LMDB has refused something for good: the transaction will not commit.
   package var isDoomed: Bool { failure != nil }
-  private var cursors = WriteCursors()
+  private(set) var cursors = WriteCursors()
   /// Where the next number of a database is, for who appends to it.
   var known = KnownNumber()
   /// What to do once the commit has happened, outside every lock.

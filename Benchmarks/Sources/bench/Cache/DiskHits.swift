@@ -18,7 +18,7 @@ func diskHits(_ bench: Bench, _ folder: WorkFolder) throws {
     try rivals.fill(ValueBlock(count, width: width))
     var random = Random(seed: 61)
     let draws = (0..<1 << 14).map { _ in random.below(count) }
-    let (names, keys) = (draws.map { rivals.names[$0] }, rivals.keys.picking(draws))
+    let (names, keys) = (rivals.names(of: draws), rivals.keys.picking(draws))
     let peers = { (bars: Bars, get: @escaping (PeerBlobs) -> (KeyBlock, Range<Int>) throws -> UInt64) in
       rivals.peers.map { peer in
         Contender(peer.design.name, bar: bars[peer.design]) { try get(peer)(keys, $0.range(in: draws.count)) }

@@ -27,6 +27,9 @@ struct DiskRivals {
     }
   }
 
+  /// The names of some keys, copied so that they lie in memory one after the other, as those do that the peers get.
+  func names(of draws: [Int]) -> [String] { draws.map { String(decoding: Array(names[$0].utf8), as: UTF8.self) } }
+
   /// Values as arrays, which is how our cache takes them.
   static func arrays(_ values: ValueBlock) -> [[UInt8]] {
     (0..<values.count).map { Array(values.bytes[$0 * values.width..<($0 + 1) * values.width]) }

@@ -92,7 +92,7 @@ func thousandOperations(_ bench: Bench, _ folder: WorkFolder) throws {
     }
     var random = Random(seed: 62)
     let order = (0..<count).shuffled(using: &random)
-    let (shuffledNames, shuffled) = (order.map { rivals.names[$0] }, rivals.keys.picking(order))
+    let (shuffledNames, shuffled) = (rivals.names(of: order), rivals.keys.picking(order))
     try compare("read at random") { cache in
       try sum(cache, shuffledNames)
     } theirs: { peer in

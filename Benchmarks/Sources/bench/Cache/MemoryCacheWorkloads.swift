@@ -15,18 +15,20 @@ private final class LockedDictionary: Sendable {
 func memoryCacheWorkloads(_ bench: Bench) throws {
   let count = bench.choose(200_000, quick: 50_000)
   let names = (0..<count).map { "object:\(1_000_000 + $0)" }
-  let value: [UInt8] = [1, 2, 3, 4]
   let cache = MemoryCache<String, [UInt8]>(costLimit: nil)
   let dictionary = LockedDictionary()
   for name in names {
-    cache.setObject(value, forKey: name, cost: 1)
-    dictionary.set(value, name)
+    cache.setObject(valueOfItsOwn(name), forKey: name, cost: 1)
+    dictionary.set(valueOfItsOwn(name), name)
   }
   var random = Random(seed: 60)
   let drawn = (0..<1 << 18).map { _ in names[random.below(count)] }
   try memoryHits(bench, cache, dictionary, drawn)
   try memorySets(bench, cache, dictionary, drawn)
 }
+
+/// A value that no other key has, as is usual in caches: the threads would wait for the reference count of one for all.
+private func valueOfItsOwn(_ name: String) -> [UInt8] { Array(name.utf8.suffix(4)) }
 
 private func memoryHits(
   _ bench: Bench, _ cache: MemoryCache<String, [UInt8]>, _ dictionary: LockedDictionary, _ drawn: [String]
@@ -61,7 +63,7 @@ private func memoryHits(
   // What two threads gain that share nothing is the most that this machine can show.
   let own = (0..<2).map { _ in MemoryCache<String, [UInt8]>(costLimit: nil) }
   for cache in own {
-    for name in drawn { cache.setObject([1, 2, 3, 4], forKey: name, cost: 1) }
+    for name in drawn { cache.setObject(valueOfItsOwn(name), forKey: name, cost: 1) }
   }
   let ownHits = { @Sendable (thread: Int) -> UInt64 in
     (thread * size..<(thread + 1) * size).reduce(0) {

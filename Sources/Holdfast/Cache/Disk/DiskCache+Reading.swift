@@ -174,13 +174,16 @@ extension DiskCache {
     _ key: String, in transaction: borrowing ReadTransaction,
     _ body: (DiskCacheRecord, borrowing SplitValue, _ tag: UInt32) throws -> Void
   ) throws {
+    let tags = known.tags
     if DiskCacheKey.isPlain(key) {
       // As it is, without another key of it: most reads take this way.
-      let found = try transaction.value(forKey: key, with: cursors, splitBy: DiskCacheRecord.splitMark)
+      let found = try transaction.value(
+        forKey: key, with: cursors, splitBy: DiskCacheRecord.splitMark, fetching: tags)
       if let found { try use(found, key, [], in: transaction, body) }
     } else {
       let other = try DiskCacheKey(key)
-      let found = try transaction.value(forKey: other.bytes.span, with: cursors, splitBy: DiskCacheRecord.splitMark)
+      let found = try transaction.value(
+        forKey: other.bytes.span, with: cursors, splitBy: DiskCacheRecord.splitMark, fetching: tags)
       if let found { try use(found, key, other.full, in: transaction, body) }
     }
   }
@@ -242,7 +245,7 @@ extension DiskCache {
 
   @inline(never)
   private func check(
-    _ record: DiskCacheRecord, _ head: Span<UInt8>, _ tail: Span<UInt8>, _ place: UInt, _ key: String
+    _ record: DiskCacheRecord, _ head: Span<UInt8>, _ tail: Span<UInt8>, _ place: UInt64, _ key: String
   ) -> Bool {
     let tree = try? DiskCacheKey(key).bytes
     guard let tree, record.isIntact(head, tail: tail, under: tree.span) else {

@@ -49,10 +49,9 @@ extension DiskCache {
     try body(&writer)
     let file = writer.file
     try file.finish()
-    let pending = PendingEntry(
-      value: [],
-      entry: DiskCacheEdit.NewEntry(key: key, options: options, standardExpiration: configuration.expiresAfter),
-      file: file)
+    let entry = DiskCacheEdit.NewEntry(
+      key: key, options: options, file: file.reference, standardExpiration: configuration.expiresAfter)
+    let pending = PendingEntry(value: [], entry: entry, file: file)
     return try write { edit, transaction in try pending.set(&edit, &transaction).result }
   }
 

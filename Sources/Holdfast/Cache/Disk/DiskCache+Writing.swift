@@ -138,8 +138,7 @@ extension DiskCache {
     _ value: [UInt8], forKey key: String, codec: CacheCodecID, options: CacheEntryOptions,
     expecting expected: DiskCacheEdit.NewEntry.Expected = .any
   ) throws -> Written {
-    var pending = try pendingEntry(value, key, codec, options)
-    pending.entry.expected = expected
+    let pending = try pendingEntry(value, key, codec, options, expecting: expected)
     try prepareToWrite()
     return try write { edit, transaction in try pending.set(&edit, &transaction) }
   }
@@ -149,9 +148,8 @@ extension DiskCache {
     _ value: [UInt8], forKey key: String, codec: CacheCodecID, options: CacheEntryOptions,
     expecting expected: DiskCacheEdit.NewEntry.Expected = .any, unless isObsolete: (@Sendable () -> Bool)? = nil
   ) async throws -> Written {
-    var pending = try await pendingEntryInBackground(value, key, codec, options)
-    pending.entry.expected = expected
-    return try await write { [pending] edit, transaction in
+    let pending = try await pendingEntryInBackground(value, key, codec, options, expecting: expected)
+    return try await write { edit, transaction in
       if isObsolete?() == true { return Written(result: .conflict, record: nil, transactionID: transaction.id) }
       return try pending.set(&edit, &transaction)
     }
@@ -159,33 +157,36 @@ extension DiskCache {
 
   /// What is to be stored, its file written if it has one.
   func pendingEntry(
-    _ value: [UInt8], _ key: String, _ codec: CacheCodecID, _ options: CacheEntryOptions
+    _ value: [UInt8], _ key: String, _ codec: CacheCodecID, _ options: CacheEntryOptions,
+    expecting expected: DiskCacheEdit.NewEntry.Expected = .any
   ) throws(StoreError) -> PendingEntry {
     try options.validate()
     let key = try DiskCacheKey(key)
-    let entry = DiskCacheEdit.NewEntry(
-      key: key, codec: codec, options: options, standardExpiration: configuration.expiresAfter)
+    var entry = DiskCacheEdit.NewEntry(
+      key: key, codec: codec, options: options, standardExpiration: configuration.expiresAfter, expected: expected)
     guard value.count > configuration.inlineThreshold else {
       return PendingEntry(value: value, entry: entry, file: nil)
     }
     let file = try folder.begin()
     try file.write(value.span)
     try file.finish()
+    entry.file = file.reference
     return PendingEntry(value: [], entry: entry, file: file)
   }
 
-  /// As ``pendingEntry(_:_:_:_:)``; a file is written on another thread.
+  /// As ``pendingEntry(_:_:_:_:expecting:)``; a file is written on another thread.
   func pendingEntryInBackground(
-    _ value: [UInt8], _ key: String, _ codec: CacheCodecID, _ options: CacheEntryOptions
+    _ value: [UInt8], _ key: String, _ codec: CacheCodecID, _ options: CacheEntryOptions,
+    expecting expected: DiskCacheEdit.NewEntry.Expected
   ) async throws -> PendingEntry {
     if value.count <= configuration.inlineThreshold && !state.update({ $0.mustTrim }) {
-      return try pendingEntry(value, key, codec, options)
+      return try pendingEntry(value, key, codec, options, expecting: expected)
     }
     let result = Monitor<Result<PendingEntry, any Error>?>(nil)
     await Background.run { [self] in
       let outcome = Result { () throws -> PendingEntry in
         try prepareToWrite()
-        return try pendingEntry(value, key, codec, options)
+        return try pendingEntry(value, key, codec, options, expecting: expected)
       }
       result.update { $0 = outcome }
     }
@@ -200,8 +201,6 @@ extension DiskCache {
     let file: DiskCacheStagedFile?
 
     func set(_ edit: inout DiskCacheEdit, _ transaction: inout WriteTransaction) throws -> Written {
-      var entry = entry
-      entry.file = file.map { (name: $0.name, length: $0.length, checksum: $0.checksum) }
       let bytes = value.span
       let result = try edit.set(bytes, as: entry, in: &transaction)
       if result == .stored, let file { transaction.afterCommit { file.commit() } }
@@ -223,7 +222,9 @@ extension DiskCache {
     let reads = reads ?? touches.take(Self.readsPerWrite)
     // The engine is another module: a result whose type it does not know costs it thousands of instructions.
     var result: R?
-    try environment.write { transaction in result = try perform(reads, &transaction, body) }
+    var aftermath = DiskCacheEdit.Aftermath()
+    try environment.write { transaction in result = try perform(reads, &transaction, &aftermath, body) }
+    settle(aftermath)
     guard let result else { throw StoreError(.io, "A write of \(path) has no result; try again.") }
     return result
   }
@@ -233,7 +234,12 @@ extension DiskCache {
     _ body: @escaping @Sendable (inout DiskCacheEdit, inout WriteTransaction) throws -> R
   ) async throws -> R {
     let reads = touches.take(Self.readsPerWrite)
-    return try await environment.write { [self] transaction in try perform(reads, &transaction, body) }
+    let (result, aftermath) = try await environment.write { [self] transaction in
+      var aftermath = DiskCacheEdit.Aftermath()
+      return (try perform(reads, &transaction, &aftermath, body), aftermath)
+    }
+    settle(aftermath)
+    return result
   }
 
   /// How many reads a write brings into the order of use, and how many expired entries it removes: a few, so that no
@@ -242,11 +248,11 @@ extension DiskCache {
 
   private func perform<R>(
     _ reads: [DiskCacheTouches.Touch], _ transaction: inout WriteTransaction,
-    _ body: (inout DiskCacheEdit, inout WriteTransaction) throws -> R
+    _ aftermath: inout DiskCacheEdit.Aftermath, _ body: (inout DiskCacheEdit, inout WriteTransaction) throws -> R
   ) throws -> R {
     try sync.willWrite()
     let (limits, damaged) = state.update { state in
-      defer { state.damaged = [:] }
+      defer { if !state.damaged.isEmpty { state.damaged = [:] } }
       return (state.limits, state.damaged)
     }
     var edit = try DiskCacheEdit(
@@ -263,16 +269,18 @@ extension DiskCache {
     try edit.purgeExpired(limit: Self.readsPerWrite, in: &transaction)
     let result = try body(&edit, &transaction)
     try edit.finish(in: &transaction)
-    let (events, files, changed, counted) = (edit.events, edit.obsoleteFiles, edit.changes, edit.counts)
-    transaction.afterCommit { [eventStreams, folder, changes, counts] in
-      if !files.isEmpty { folder.remove(files) }
-      let dropped = eventStreams.send(events) + changes.send(changed)
-      counts.update { counts in
-        counts.add(counted)
-        counts.droppedEvents += dropped
-      }
-    }
+    aftermath = edit.aftermath
     return result
+  }
+
+  /// Does what is left to do after a commit, outside of every lock.
+  private func settle(_ aftermath: DiskCacheEdit.Aftermath) {
+    if !aftermath.obsoleteFiles.isEmpty { folder.remove(aftermath.obsoleteFiles) }
+    let dropped = eventStreams.send(aftermath.events) + changes.send(aftermath.changes)
+    counts.update { counts in
+      counts.add(aftermath.counts)
+      counts.droppedEvents += dropped
+    }
   }
 }
 

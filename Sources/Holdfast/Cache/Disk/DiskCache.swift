@@ -36,7 +36,7 @@ public final class DiskCache: Sendable {
   let eventStreams: CacheStreams<CacheEvent>
   let changes = CacheStreams<CacheChange>()
   let counts = Guarded(DiskCacheStatistics())
-  let state: Monitor<State>
+  let state: Guarded<State>
   /// The age limit in ms, for reads, which take no lock for it.
   let ageLimit: Atomic<Int64>
 
@@ -84,7 +84,7 @@ public final class DiskCache: Sendable {
     cursors = CursorPool(of: tables.entries)
     folder = DiskCacheFolder(path: "\(environment.path)/files", isFlushed: configuration.durability == .full)
     sync = DiskCacheSync(environment, tables, mark, configuration, system, events)
-    state = Monitor(State(limits: configuration.limits))
+    state = Guarded(State(limits: configuration.limits))
     ageLimit = Atomic(configuration.limits.ageLimitInMilliseconds)
     sync.follow { [weak self] in self?.maintain() }
   }

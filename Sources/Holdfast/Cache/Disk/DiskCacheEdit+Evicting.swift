@@ -51,7 +51,7 @@ extension DiskCacheEdit {
       return false
     }
     let lastUse = try tables.lastUse(of: record, in: transaction.reader)
-    guard DiskCacheTables.orderKey(record.priority, lastUse) == place else {
+    guard DiskCacheTables.orderKey(record.priority, lastUse).equals(place.span) else {
       // A row that is nobody's place.
       try transaction.removeValue(forKey: place.span, in: tables.order)
       return false
@@ -80,8 +80,8 @@ extension DiskCacheEdit {
   }
 
   /// The key that has a place in the order.
-  private func key(at place: [UInt8], in transaction: borrowing ReadTransaction) throws(StoreError) -> [UInt8]? {
-    guard let found = try transaction.value(forKey: place.span, in: tables.order) else { return nil }
+  private func key(at place: ShortBytes, in transaction: borrowing ReadTransaction) throws(StoreError) -> [UInt8]? {
+    guard let found = try transaction.value(forKey: place, in: tables.order) else { return nil }
     return [UInt8](copying: found)
   }
 
@@ -99,13 +99,12 @@ extension DiskCacheEdit {
     // Above all numbers that were given, none that will be may be taken.
     if newest > totals.last { newest = totals.nextVersion(at: time) }
     try transaction.removeValue(
-      forKey: DiskCacheTables.orderKey(record.priority, lastUse).span, in: tables.order)
+      forKey: DiskCacheTables.orderKey(record.priority, lastUse), in: tables.order)
     try transaction.set(
-      key.span, forKey: DiskCacheTables.orderKey(record.priority, newest).span, in: tables.order)
-    var writer = ByteWriter()
-    writer.append(newest)
-    let bytes = writer.bytes
-    try transaction.set(bytes.span, forKey: record.stamp.bigEndianBytes.span, in: tables.touches)
+      key.span, forKey: DiskCacheTables.orderKey(record.priority, newest), in: tables.order)
+    var value = ShortBytes()
+    value.append(newest)
+    try transaction.set(value, forKey: ShortBytes(bigEndian: record.stamp), in: tables.touches)
   }
 
   /// Removes entries whose time is over, the longest over first.
@@ -134,7 +133,7 @@ extension DiskCacheEdit {
     var removed = 0
     for priority in CachePriority.allCases where priority != .pinned {
       let oldest = UInt64(clamping: now - age.milliseconds) &* 1000
-      let range = KeyRange.range([priority.rawValue], upTo: DiskCacheTables.orderKey(priority, oldest))
+      let range = KeyRange.range([priority.rawValue], upTo: DiskCacheTables.orderKey(priority, oldest).array)
       for row in try tables.rows(range, of: tables.order, limit: limit - removed, in: transaction.reader) {
         if try evict(row.value, at: row.key, .expired, in: &transaction) { removed += 1 }
       }

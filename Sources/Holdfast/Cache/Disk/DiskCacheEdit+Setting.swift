@@ -28,7 +28,7 @@ extension DiskCacheEdit {
     let key = entry.key.bytes
     let old = try record(key, in: transaction.reader)
     guard isExpected(old.record, entry.expected) else {
-      if let file = entry.file { obsoleteFiles.append(file.name) }
+      if let file = entry.file { aftermath.obsoleteFiles.append(file.name) }
       return .conflict
     }
     var new = DiskCacheRecord()
@@ -38,11 +38,11 @@ extension DiskCacheEdit {
     new.codec = entry.codec
     new.loadTime = UInt32(clamping: entry.options.loadTime.milliseconds)
     new.expiresAt = expiry(entry)
-    new.freshUntil = entry.options.freshFor.map(end) ?? 0
+    if let duration = entry.options.freshFor { new.freshUntil = end(of: duration) }
     if let refusal = refusal(of: new, replacing: old.record) {
       try remove(key, as: .removed, in: &transaction)
-      if let file = entry.file { obsoleteFiles.append(file.name) }
-      counts.rejections += 1
+      if let file = entry.file { aftermath.obsoleteFiles.append(file.name) }
+      aftermath.counts.rejections += 1
       return refusal
     }
     new.version = totals.nextVersion(at: now)
@@ -56,13 +56,13 @@ extension DiskCacheEdit {
     let hasOldTail = keepsPlace && old.record?.flags == .split
     try write(value, &new, entry, hasOldTail: hasOldTail, in: &transaction)
     if !keepsPlace && new.priority != .pinned {
-      try transaction.set(key.span, forKey: DiskCacheTables.orderKey(new.priority, new.stamp).span, in: tables.order)
+      try transaction.set(key.span, forKey: DiskCacheTables.orderKey(new.priority, new.stamp), in: tables.order)
     }
     try addRows(for: new, key, entry, in: &transaction)
     totals.add(new)
     written = new
-    counts.stores += 1
-    if isWatched { changes.append(.stored(key: entry.key.text)) }
+    aftermath.counts.stores += 1
+    if isWatched { aftermath.changes.append(.stored(key: entry.key.text)) }
     try enforceLimits(keeping: key, in: &transaction)
     return .stored
   }
@@ -101,7 +101,8 @@ extension DiskCacheEdit {
       case .never: nil
       case .after(let duration): duration
       }
-    return duration.map(end) ?? 0
+    guard let duration else { return 0 }
+    return end(of: duration)
   }
 
   /// When a time from now on is over; zero, which is never, for what the clock cannot tell.
@@ -143,8 +144,7 @@ extension DiskCacheEdit {
   private func isPlaced(
     _ priority: CachePriority, _ lastUse: UInt64, in transaction: borrowing ReadTransaction
   ) throws(StoreError) -> Bool {
-    let key = DiskCacheTables.orderKey(priority, lastUse)
-    return try transaction.value(forKey: key.span, in: tables.order) != nil
+    try transaction.value(forKey: DiskCacheTables.orderKey(priority, lastUse), in: tables.order) != nil
   }
 
   private func write(
@@ -152,10 +152,7 @@ extension DiskCacheEdit {
     in transaction: inout WriteTransaction
   ) throws(StoreError) {
     let key = entry.key.bytes
-    let extra = DiskCacheExtra(
-      fullKey: entry.key.full, tags: entry.options.tags.map { Array($0.utf8) },
-      extendedData: entry.options.extendedData
-    ).encoded()
+    let extra = DiskCacheExtra(entry).encoded()
     new.extraLength = extra.count
     let cut = entry.file == nil ? Self.split(new.valueOffset, value.count) : nil
     new.flags = entry.file != nil ? .file : cut != nil ? .split : []
@@ -167,10 +164,8 @@ extension DiskCacheEdit {
     }
     let main = value.extracting(0..<(cut ?? value.count))
     let tail = value.extracting((cut ?? value.count)..<value.count)
-    let bytes = head.bytes
-    let start = DiskCacheRecord.checksum(bytes.span.extracting(0..<new.valueOffset), under: key.span)
-    let inHead = bytes.span.extracting(new.valueOffset..<bytes.count)
-    let middle = entry.file == nil ? main.checksum(start) : inHead.checksum(start)
+    let start = Self.checksum(head.bytes, new.valueOffset, under: key)
+    let middle = entry.file == nil ? main.checksum(start) : start
     new.checksum = cut == nil ? middle : tail.checksum(middle)
     head.put(new.checksum, at: DiskCacheRecord.checksumOffset)
     let finished = head.bytes
@@ -180,6 +175,12 @@ extension DiskCacheEdit {
     } else if hasOldTail {
       try transaction.removeValue(forKey: entry.key.tail.span, in: tables.entries)
     }
+  }
+
+  /// The checksum of what goes before a value, and of what stands for one that is in a file.
+  private static func checksum(_ head: [UInt8], _ valueOffset: Int, under key: [UInt8]) -> UInt64 {
+    let start = DiskCacheRecord.checksum(head.span.extracting(0..<valueOffset), under: key.span)
+    return head.count > valueOffset ? head.span.extracting(valueOffset..<head.count).checksum(start) : start
   }
 
   /// Where to cut a value so that it does not take a page for a few bytes; `nil` to leave it whole.

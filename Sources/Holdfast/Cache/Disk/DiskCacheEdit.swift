@@ -3,28 +3,35 @@ import LMDB
 /// What one write does to a cache: it keeps the databases in step, the totals right and the limits held.
 ///
 /// Made anew for each run of a transaction, since that may run twice; what is to happen outside follows the commit.
-struct DiskCacheEdit {
+/// Not copyable, since the compiler would copy it more than once a write.
+struct DiskCacheEdit: ~Copyable {
   let tables: DiskCacheTables
   /// In ms since 1970.
   let now: Int64
   var limits: DiskCache.Limits
   let touches: DiskCacheTouches
   var totals: DiskCacheTotals
-  var events: [CacheEvent] = []
   /// Whether somebody wants to know of each change.
   let isWatched: Bool
-  /// What has changed, if somebody wants to know.
-  var changes: [CacheChange] = []
-  /// What is counted of it.
-  var counts = DiskCacheStatistics()
-  /// The names of files whose entries are gone.
-  var obsoleteFiles: [UInt64] = []
+  /// What is to happen after the commit.
+  var aftermath = Aftermath()
   /// How many entries were removed because their time was over.
   var expired = 0
   /// The record that was written last.
   var written: DiskCacheRecord?
   /// Whether a damaged record was met, whose part in the totals is not known.
   var mustRecount = false
+
+  /// What a write leaves to do and to tell.
+  struct Aftermath: Sendable {
+    var events: [CacheEvent] = []
+    /// What has changed, if somebody wants to know.
+    var changes: [CacheChange] = []
+    /// The names of files whose entries are gone.
+    var obsoleteFiles: [UInt64] = []
+    /// What is counted of it.
+    var counts = DiskCacheStatistics()
+  }
 
   init(
     _ tables: DiskCacheTables, now: Int64, limits: DiskCache.Limits, touches: DiskCacheTouches, isWatched: Bool,
@@ -99,15 +106,15 @@ struct DiskCacheEdit {
     }
     switch removal {
     case .replaced: break
-    case .removed: if isWatched { changes.append(.removed(key: try name())) }
+    case .removed: if isWatched { aftermath.changes.append(.removed(key: try name())) }
     case .damaged:
-      counts.damaged += 1
-      if isWatched { changes.append(.damaged(key: try name())) }
+      aftermath.counts.damaged += 1
+      if isWatched { aftermath.changes.append(.damaged(key: try name())) }
     case .evicted(let cause):
-      counts.evictions[cause, default: 0] += 1
+      aftermath.counts.evictions[cause, default: 0] += 1
       let name = try name()
-      events.append(.evicted(key: name, cause))
-      if isWatched { changes.append(.evicted(key: name, cause)) }
+      aftermath.events.append(.evicted(key: name, cause))
+      if isWatched { aftermath.changes.append(.evicted(key: name, cause)) }
     }
   }
 
@@ -126,7 +133,7 @@ struct DiskCacheEdit {
     }
     if record.flags == .file, let name = try fileName(of: record, key, in: transaction.reader) {
       try transaction.removeValue(forKey: name.bigEndianBytes.span, in: tables.files)
-      obsoleteFiles.append(name)
+      aftermath.obsoleteFiles.append(name)
     }
   }
 
@@ -134,9 +141,9 @@ struct DiskCacheEdit {
     guard record.priority != .pinned else { return }
     let lastUse = try tables.lastUse(of: record, in: transaction.reader)
     try transaction.removeValue(
-      forKey: DiskCacheTables.orderKey(record.priority, lastUse).span, in: tables.order)
+      forKey: DiskCacheTables.orderKey(record.priority, lastUse), in: tables.order)
     if lastUse != record.stamp {
-      try transaction.removeValue(forKey: record.stamp.bigEndianBytes.span, in: tables.touches)
+      try transaction.removeValue(forKey: ShortBytes(bigEndian: record.stamp), in: tables.touches)
     }
   }
 
@@ -144,13 +151,13 @@ struct DiskCacheEdit {
     of record: DiskCacheRecord, _ key: [UInt8], in transaction: borrowing ReadTransaction
   ) throws(StoreError) -> DiskCacheExtra {
     guard let bytes = try transaction.value(forKey: key.span, in: tables.entries) else {
-      return DiskCacheExtra(fullKey: [], tags: [], extendedData: [])
+      return DiskCacheExtra()
     }
     do throws(Malformed) {
       return try DiskCacheExtra(record, in: bytes)
     } catch {
       mustRecount = true
-      return DiskCacheExtra(fullKey: [], tags: [], extendedData: [])
+      return DiskCacheExtra()
     }
   }
 
@@ -172,7 +179,7 @@ struct DiskCacheEdit {
 
   /// Removes everything, by giving the pages back.
   mutating func removeAll(in transaction: inout WriteTransaction) throws(StoreError) {
-    obsoleteFiles += try tables.rows(of: tables.files, limit: .max, in: transaction.reader).compactMap {
+    aftermath.obsoleteFiles += try tables.rows(of: tables.files, limit: .max, in: transaction.reader).compactMap {
       UInt64(bigEndianBytes: $0.key)
     }
     for database in [tables.entries, tables.order, tables.touches, tables.expiry, tables.tags, tables.files] {
@@ -182,7 +189,7 @@ struct DiskCacheEdit {
     empty.last = totals.nextVersion(at: now)
     empty.inlineThreshold = totals.inlineThreshold
     totals = empty
-    if isWatched { changes.append(.removedAll) }
+    if isWatched { aftermath.changes.append(.removedAll) }
   }
 
   /// Adds up the totals from the records, after one was met that does not say what its part was.

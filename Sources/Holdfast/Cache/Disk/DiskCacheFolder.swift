@@ -79,6 +79,9 @@ final class DiskCacheStagedFile: @unchecked Sendable {
   private var rest: [UInt8] = []
   private let isCommitted = Monitor(false)
 
+  /// What an entry says of it, once it is finished.
+  var reference: (name: UInt64, length: Int, checksum: UInt64) { (name, length, checksum) }
+
   init(_ name: UInt64, in folder: DiskCacheFolder) throws(StoreError) {
     self.name = name
     self.folder = folder

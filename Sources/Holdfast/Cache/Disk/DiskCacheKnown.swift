@@ -5,26 +5,19 @@ import LMDB
 /// By the place where they lie in the map, which is known before their bytes have arrived from memory, so that both
 /// are waited for at once. An entry that moves there, as one in a page that is written anew, is checked again.
 struct DiskCacheKnown: Sendable {
-  private static let bits = 16
-
   /// A part of the version that was read last of those that share the place; zero for none.
-  private let tags = AtomicTable(count: 1 << bits)
+  let tags = AtomicTable(bits: 16)
 
   /// What is known at a place; to be asked before the entry is looked at.
   @inline(__always)
-  func tag(at place: UInt) -> UInt32 { tags.load(Self.index(place)) }
+  func tag(at place: UInt64) -> UInt32 { tags.load(place) }
 
   /// Remembers that the version at a place is as it was written.
-  func remember(_ version: UInt64, at place: UInt) { tags.store(Self.tag(of: version), Self.index(place)) }
+  func remember(_ version: UInt64, at place: UInt64) { tags.store(Self.tag(of: version), place) }
 
   /// What stands for a version.
   @inline(__always)
   static func tag(of version: UInt64) -> UInt32 {
     UInt32(truncatingIfNeeded: (version &* 0x9E37_79B9_7F4A_7C15) >> 32) | 1
-  }
-
-  @inline(__always)
-  private static func index(_ place: UInt) -> Int {
-    Int(truncatingIfNeeded: (UInt64(place) &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 - bits))
   }
 }

@@ -143,9 +143,12 @@ struct DiskCacheExtra: Sendable, Hashable {
     extendedData = try take(extra.count - offset)
   }
 
-  init(fullKey: [UInt8], tags: [[UInt8]], extendedData: [UInt8]) {
-    self.fullKey = fullKey
-    self.tags = tags
-    self.extendedData = extendedData
+  init() {}
+
+  /// What a new entry has to say.
+  init(_ entry: DiskCacheEdit.NewEntry) {
+    fullKey = entry.key.full
+    extendedData = entry.options.extendedData
+    if !entry.options.tags.isEmpty { tags = entry.options.tags.map { Array($0.utf8) } }
   }
 }

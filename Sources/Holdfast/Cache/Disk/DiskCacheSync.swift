@@ -1,4 +1,5 @@
 import LMDB
+import Synchronization
 
 /// The flush that follows writes which were not flushed, and the mark that stands between them.
 final class DiskCacheSync: Sendable {
@@ -9,7 +10,7 @@ final class DiskCacheSync: Sendable {
   private let system: CacheSystem
   private let events: CacheStreams<CacheEvent>
   /// Whether a flush is on its way.
-  private let isScheduled = Monitor(false)
+  private let isScheduled = Atomic(false)
   /// What else is due after a while of writing, on the same thread.
   private let maintenance = Monitor<(@Sendable () -> Void)?>(nil)
 
@@ -36,11 +37,8 @@ final class DiskCacheSync: Sendable {
 
   /// Flushes and clears the mark after a while, if that is not on its way already.
   func schedule() {
-    let isNew = isScheduled.update { isScheduled in
-      defer { isScheduled = true }
-      return !isScheduled
-    }
-    guard isNew else { return }
+    // Mostly it is, and to look costs less than to say so again.
+    if isScheduled.load(ordering: .acquiring) || isScheduled.exchange(true, ordering: .acquiringAndReleasing) { return }
     Task { [self] in
       while true {
         try? await system.time.sleep(configuration.syncDelay)
@@ -60,7 +58,7 @@ final class DiskCacheSync: Sendable {
       maintenance.update { $0 }?()
       return isClean
     } catch {
-      isScheduled.update { $0 = false }
+      isScheduled.store(false, ordering: .releasing)
       // Whoever closes an environment has seen to its flush.
       if error.code != .closed { events.send([.maintenanceFailed(error)]) }
       return true
@@ -97,7 +95,7 @@ final class DiskCacheSync: Sendable {
       guard try tables.totals(in: transaction.reader).last == number else { return false }
       if try mark.isSet() { try mark.clear() }
       // In the transaction: a write that comes next sees it and schedules anew.
-      if isTurn { isScheduled.update { $0 = false } }
+      if isTurn { isScheduled.store(false, ordering: .releasing) }
       return true
     }
   }

@@ -47,19 +47,18 @@ final class DiskCacheTables: Sendable {
   /// The last use that the order on disk knows for a record.
   @inline(__always)
   func lastUse(of record: DiskCacheRecord, in transaction: borrowing ReadTransaction) throws(StoreError) -> UInt64 {
-    let key = record.stamp.bigEndianBytes
-    guard let bytes = try transaction.value(forKey: key.span, in: touches), bytes.count == 8 else {
+    guard let bytes = try transaction.value(forKey: ShortBytes(bigEndian: record.stamp), in: touches), bytes.count == 8
+    else {
       return record.stamp
     }
     return bytes.littleEndian(UInt64.self, at: 0) ?? 0
   }
 
   /// Where a record stands in the order of use.
-  static func orderKey(_ priority: CachePriority, _ stamp: UInt64) -> [UInt8] {
-    var key: [UInt8] = []
-    key.reserveCapacity(9)
+  static func orderKey(_ priority: CachePriority, _ stamp: UInt64) -> ShortBytes {
+    var key = ShortBytes()
     key.append(priority.rawValue)
-    key.append(littleEndian: stamp.byteSwapped)
+    key.append(bigEndian: stamp)
     return key
   }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension MemoryCache {
   /// How many entries there are, with those that have expired and are not purged yet. Waits for a change that goes on.
   public var totalCount: Int { ledger.update { $0.evictor.total.count } }
@@ -29,7 +31,10 @@ extension MemoryCache {
     get { ledger.update { $0.entryCostLimit } }
     set {
       precondition(newValue ?? 0 >= 0, "The cost limit of an entry is not negative.")
-      ledger.update { $0.entryCostLimit = newValue }
+      ledger.update { ledger in
+        ledger.entryCostLimit = newValue
+        entryLimit.store(ledger.entryLimit, ordering: .relaxed)
+      }
     }
   }
 
@@ -38,6 +43,7 @@ extension MemoryCache {
     ledger.update { ledger in
       takeTouches(&ledger)
       change(&ledger)
+      entryLimit.store(ledger.entryLimit, ordering: .relaxed)
       let limit = Amount(count: ledger.countLimit ?? .max, cost: ledger.costLimit ?? .max)
       evict(to: limit, &ledger, &garbage)
       // A limit is a promise also where pinned entries alone are more.

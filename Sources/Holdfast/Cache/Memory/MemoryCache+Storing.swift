@@ -1,5 +1,5 @@
 public import LMDB
-import Synchronization
+public import Synchronization
 
 extension MemoryCache {
   /// Stores a value; if `version` is given, only if nothing has changed since.
@@ -10,6 +10,15 @@ extension MemoryCache {
     precondition(cost >= 0, "The cost of an entry is not negative.")
     let hash = Self.hash(of: key)
     var evicted: [MemoryShard<Key, Value>.Entry] = []
+    if times == nil, version == nil, !isPinned, cost <= entryLimit.load(ordering: .relaxed),
+      let old = shard(hash).update({ $0.replace(key, hash: hash, with: value, cost: cost) })
+    {
+      // The ledger's numbers stay as they are; it gets to know of the use as of a hit.
+      if hash & mask.load(ordering: .relaxed) == 0 { note(old.slot, hash) }
+      if valueRelease != .inline { release([old]) }
+      return true
+    }
+    let shardCost = isPinned ? MemoryShard<Key, Value>.Entry.pinned : cost
     let (isStored, old) = ledger.update { ledger -> (Bool, MemoryShard<Key, Value>.Entry?) in
       takeTouches(&ledger)
       let isOver = times.map(isOver) ?? false
@@ -25,7 +34,8 @@ extension MemoryCache {
         if let position { slot = shard.entries[position].slot }
         admission = ledger.admission(cost: cost, isPinned: isPinned, isOver: isOver, slot: slot)
         guard let position, admission == .fits else { return nil }
-        return shard.replace(at: position, hash: hash, with: value, times: times, isChange: version == nil)
+        return shard.replace(
+          at: position, hash: hash, with: value, cost: shardCost, times: times, isChange: version == nil)
       }
       switch admission {
       case .isObsolete: return (false, nil)
@@ -38,7 +48,8 @@ extension MemoryCache {
         replaced
         ?? shard(hash).update { shard -> MemoryShard<Key, Value>.Entry? in
           guard shard.isCurrent(version, hash), let position = shard.position(of: key, hash: hash) else { return nil }
-          return shard.replace(at: position, hash: hash, with: value, times: times, isChange: version == nil)
+          return shard.replace(
+            at: position, hash: hash, with: value, cost: shardCost, times: times, isChange: version == nil)
         }
       if old != nil { ledger.evictor.replace(slot, cost: cost, isPinned: isPinned) }
       return (old != nil, old)
@@ -59,7 +70,8 @@ extension MemoryCache {
     let isInserted = shard(hash).update { shard -> Bool in
       guard shard.isCurrent(version, hash) else { return false }
       if version == nil { shard.change(hash) }
-      shard.insert(key, value, hash: hash, slot: slot, times: times)
+      let shardCost = isPinned ? MemoryShard<Key, Value>.Entry.pinned : cost
+      shard.insert(key, value, hash: hash, slot: slot, cost: shardCost, times: times)
       return true
     }
     if isInserted { ledger.insertions &+= 1 } else { ledger.evictor.remove(slot) }

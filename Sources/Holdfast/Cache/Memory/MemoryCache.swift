@@ -31,6 +31,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   @usableFromInline let isTimed: Atomic<Bool>
   /// The limit of age in ms, for look-ups.
   let ageLimitMilliseconds: Atomic<Int64>
+  /// The ledger's ``MemoryLedger/entryLimit``, for who does not ask the ledger.
+  @usableFromInline let entryLimit: Atomic<Int>
   let touches = TouchBuffer()
   let pressure = Guarded(MemoryPressureState())
   let time: SystemTime
@@ -65,6 +67,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     self.time = time
     let first = MemoryLedger(policy, countLimit: countLimit, costLimit: costLimit, ageLimit: ageLimit)
     mask = Atomic(first.evictor.mask)
+    entryLimit = Atomic(first.entryLimit)
     isTimed = Atomic(ageLimit != nil)
     ageLimitMilliseconds = Atomic(ageLimit?.milliseconds ?? .max)
     ledger = Guarded(first)

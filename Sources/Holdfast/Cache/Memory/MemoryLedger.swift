@@ -17,6 +17,9 @@ struct MemoryLedger: Sendable {
   @usableFromInline var expirations = 0
   @usableFromInline var rejections = 0
 
+  /// The most that one entry may cost, by default or by wish.
+  var entryLimit: Int { entryCostLimit ?? costLimit.map { $0 / 4 } ?? .max }
+
   init(_ policy: EvictionPolicy, countLimit: Int?, costLimit: Int?, ageLimit: Duration?) {
     self.countLimit = countLimit
     self.costLimit = costLimit
@@ -41,7 +44,7 @@ struct MemoryLedger: Sendable {
   @usableFromInline
   mutating func admission(cost: Int, isPinned: Bool, isOver: Bool, slot: Int32) -> Admission {
     if isOver { return .isRefused }
-    guard cost <= entryCostLimit ?? costLimit.map({ $0 / 4 }) ?? .max,
+    guard cost <= entryLimit,
       Amount().hasRoom(forCost: cost, within: evictor.limit),
       !isPinned || evictor.hasRoomForPinned(cost, replacing: slot)
     else {

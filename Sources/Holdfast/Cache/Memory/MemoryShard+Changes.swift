@@ -3,13 +3,15 @@
 extension MemoryShard {
   /// Adds an entry that is not there.
   @inlinable
-  mutating func insert(_ key: Key, _ value: Value, hash: UInt64, slot: Int32, times new: EntryTimes?) {
+  mutating func insert(
+    _ key: Key, _ value: Value, hash: UInt64, slot: Int32, cost: Int, times new: EntryTimes?
+  ) {
     if (count &+ 1) &* 4 > marks.count &* 3 { resize(to: marks.count &* 2) }
     let mask = marks.count &- 1
     var position = Int(truncatingIfNeeded: hash & 0xFFFF_FFFF) & mask
     while marks[position] != 0 { position = (position &+ 1) & mask }
     marks[position] = Self.mark(hash)
-    entries[position] = Entry(key: key, value: value, hash: UInt32(truncatingIfNeeded: hash), slot: slot)
+    entries[position] = Entry(key: key, value: value, hash: UInt32(truncatingIfNeeded: hash), slot: slot, cost: cost)
     count &+= 1
     setTimes(new, at: position)
   }
@@ -19,13 +21,25 @@ extension MemoryShard {
   /// - Returns: The old value.
   @inlinable
   mutating func replace(
-    at position: Int, hash: UInt64, with value: Value, times new: EntryTimes?, isChange: Bool
+    at position: Int, hash: UInt64, with value: Value, cost: Int, times new: EntryTimes?, isChange: Bool
   ) -> Entry {
     if isChange { change(hash) }
     var other: Value? = value
     swap(&entries[position].value, &other)
+    entries[position].cost = cost
     setTimes(new, at: position)
-    return Entry(key: nil, value: other, hash: 0, slot: use(position))
+    return Entry(key: nil, value: other, hash: 0, slot: use(position), cost: cost)
+  }
+
+  /// Replaces the value of a key whose entry costs as much and has no times, which concerns nobody else.
+  ///
+  /// - Returns: What was there, with the slot; `nil` if there is no such entry.
+  @inlinable
+  mutating func replace(_ key: Key, hash: UInt64, with value: Value, cost: Int) -> Entry? {
+    guard times.isEmpty, let position = position(of: key, hash: hash), entries[position].cost == cost else {
+      return nil
+    }
+    return replace(at: position, hash: hash, with: value, cost: cost, times: nil, isChange: true)
   }
 
   /// Takes an entry out.

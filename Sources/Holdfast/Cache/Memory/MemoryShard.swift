@@ -13,16 +13,21 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var hash: UInt32 = 0
     /// Where the evictor knows it.
     @usableFromInline var slot: Int32 = -1
+    /// What the ledger counts for it; ``pinned`` for an entry that is pinned.
+    @usableFromInline var cost = 0
+
+    @inlinable static var pinned: Int { -1 }
 
     @inlinable
     init() {}
 
     @inlinable
-    init(key: Key?, value: Value?, hash: UInt32, slot: Int32) {
+    init(key: Key?, value: Value?, hash: UInt32, slot: Int32, cost: Int) {
       self.key = key
       self.value = value
       self.hash = hash
       self.slot = slot
+      self.cost = cost
     }
   }
 
