@@ -31,8 +31,12 @@ struct ReadAhead {
   private var entry: UInt = 0
   private var isOff: Bool
 
-  /// - Parameter cursor: One that was just opened. In a write, pages that have changed lie in memory of LMDB's own, at
-  ///   any address: there it is off. LMDB renews a cursor for a read only, which tells the two apart.
+  /// On for a cursor of a read. In a write, pages that have changed lie in memory of LMDB's own, at any address: there
+  /// it is off. LMDB renews a cursor for a read only, which tells the two apart.
+  ///
+  /// - Parameters:
+  ///   - cursor: One that was just opened.
+  ///   - transaction: That which it was opened in.
   @unsafe
   init(for cursor: OpaquePointer, in transaction: OpaquePointer) {
     unsafe isOff = mdb_cursor_renew(transaction, cursor) != MDB_SUCCESS
