@@ -16,9 +16,11 @@ extension ReadTransaction {
     forKeys keys: [[UInt8]], in database: Database, _ body: (_ index: Int, _ value: Span<UInt8>?) throws -> Void
   ) throws {
     precondition(database.owner == owner, "The database belongs to another environment than the transaction.")
-    var cursor: OpaquePointer?
-    let code = unsafe mdb_cursor_open(raw, database.handle, &cursor)
-    guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, "open a cursor on \(database.name)") }
+    var pointer: OpaquePointer?
+    let code = unsafe mdb_cursor_open(raw, database.handle, &pointer)
+    guard code == MDB_SUCCESS, let cursor = unsafe pointer else {
+      throw StoreError.lmdb(code, "open a cursor on \(database.name)")
+    }
     defer { unsafe mdb_cursor_close(cursor) }
     var search = unsafe NeighbourSearch(self, database.handle, cursor, isRising: true)
     let keys = keys.span

@@ -10,10 +10,18 @@ struct DrainLock: CustomStringConvertible {
   ///
   /// A container has the processes of its own only.
   init?(of path: String) {
-    guard let list = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else { return nil }
+    guard var list = Self.list() else { return nil }
     let identity = try? ByteSource.status(of: path).identity
-    holder = identity.flatMap { Self.holder(of: $0, in: list) }
+    var holder = identity.flatMap { Self.holder(of: $0, in: list) }
+    // It is read in pieces, and lacks a lock where one before it has gone between two of them.
+    for _ in 0..<4 where holder == nil && identity != nil {
+      list = Self.list() ?? list
+      holder = identity.flatMap { Self.holder(of: $0, in: list) }
+    }
+    self.holder = holder
   }
+
+  private static func list() -> String? { try? String(contentsOfFile: "/proc/locks", encoding: .utf8) }
 
   /// A line is `1: FLOCK  ADVISORY  WRITE 4711 fe:00:131 0 EOF`, with the device in hexadecimal; one of a process that
   /// waits has an arrow after its number.
