@@ -14,21 +14,21 @@ import CLMDB
 /// A step costs about 150 instructions, copies nothing and allocates nothing.
 @safe
 public struct Cursor: ~Copyable, ~Escapable {
-  private enum Position { case outside, on, pastEnd, pastStart }
+  @usableFromInline enum Position { case outside, on, pastEnd, pastStart }
 
-  private let raw: OpaquePointer
+  @usableFromInline let raw: OpaquePointer
   private let range: KeyRange
   private let name: String
   /// Whether the next key need not be compared with an end.
-  private let isUnboundedAbove: Bool
-  private var position = Position.outside
-  /// The key and, after it, the value that LMDB last answered with. Outside the cursor, so that LMDB writes to it
-  /// directly; copying both in and out is a fifth of a step.
-  private let place: UnsafeMutablePointer<MDB_val>
+  @usableFromInline let isUnboundedAbove: Bool
+  @usableFromInline var position = Position.outside
+  /// Outside the cursor, so that LMDB writes to it directly; copying both in and out is a fifth of a step.
+  @usableFromInline let place: UnsafeMutablePointer<CursorPlace>
 
   @_lifetime(immortal)
   init(
-    _ transaction: OpaquePointer, _ owner: EnvironmentID, _ database: Database, over range: KeyRange
+    _ transaction: OpaquePointer, _ owner: EnvironmentID, _ database: Database, over range: KeyRange,
+    isSnapshot: Bool = true
   ) throws(StoreError) {
     precondition(database.owner == owner, "The database belongs to another environment than the transaction.")
     var pointer: OpaquePointer?
@@ -37,8 +37,8 @@ public struct Cursor: ~Copyable, ~Escapable {
       throw .lmdb(code, "open a cursor on \(database.name)")
     }
     unsafe raw = unsafe cursor
-    unsafe place = .allocate(capacity: 2)
-    unsafe place.initialize(repeating: MDB_val(), count: 2)
+    unsafe place = .allocate(capacity: 1)
+    unsafe place.initialize(to: CursorPlace(readAhead: ReadAhead(isOff: !isSnapshot)))
     self.range = range
     isUnboundedAbove = range.upper == .unbounded
     name = database.name
@@ -51,18 +51,20 @@ public struct Cursor: ~Copyable, ~Escapable {
 
   /// The key the cursor stands on; empty when it stands on none.
   public var key: Span<UInt8> {
+    @inlinable
     @_lifetime(borrow self)
     borrowing get {
-      let span = unsafe Span(_unsafeElements: place[0].bytes)
+      let span = unsafe place.pointee.key.span
       return unsafe _overrideLifetime(span, borrowing: self)
     }
   }
 
   /// The value under the key the cursor stands on; empty when it stands on none.
   public var value: Span<UInt8> {
+    @inlinable
     @_lifetime(borrow self)
     borrowing get {
-      let span = unsafe Span(_unsafeElements: place[1].bytes)
+      let span = unsafe place.pointee.value.span
       return unsafe _overrideLifetime(span, borrowing: self)
     }
   }
@@ -71,15 +73,24 @@ public struct Cursor: ~Copyable, ~Escapable {
   ///
   /// - Returns: Whether there is one. After `false`, ``previous()`` goes to the last key again.
   /// - Throws: `damaged` if a page is broken.
+  @inlinable
   @_lifetime(self: copy self)
   public mutating func next() throws(StoreError) -> Bool {
-    if position == .on {
-      let code = unsafe mdb_cursor_get(raw, place, place + 1, MDB_NEXT)
-      if code == MDB_SUCCESS && isUnboundedAbove { return true }
-      try settle(code)
-    } else {
-      if position == .pastEnd { return false }
-      try moveToStart()
+    // A scan is a loop of this, compiled into its caller.
+    guard position == .on && isUnboundedAbove else { return try nextInRange() }
+    let code = unsafe advance(raw, place)
+    if code == 0 { return true }
+    try settle(code)
+    return settle(isInside: false, otherwise: .pastEnd)
+  }
+
+  @usableFromInline
+  @_lifetime(self: copy self)
+  mutating func nextInRange() throws(StoreError) -> Bool {
+    switch position {
+    case .on: try move(MDB_NEXT)
+    case .pastEnd: return false
+    case .outside, .pastStart: try moveToStart()
     }
     return settle(isInside: position == .on && range.admits(belowUpper: key), otherwise: .pastEnd)
   }
@@ -111,22 +122,12 @@ public struct Cursor: ~Copyable, ~Escapable {
     return settle(isInside: position == .on && range.admits(belowUpper: self.key), otherwise: .pastEnd)
   }
 
-  /// As ``seek(to:)`` for a key that is not below the one last looked for, which may be a step away.
+  @usableFromInline
   @_lifetime(self: copy self)
-  mutating func advance(to key: borrowing Span<UInt8>) throws(StoreError) -> Bool {
-    // Past the end for a smaller key, so for this one too.
-    guard position == .on else { return false }
-    if self.key.compare(key) >= 0 { return true }
-    if try !next() { return false }
-    if self.key.compare(key) >= 0 { return true }
-    return try seek(to: key)
-  }
-
-  @_lifetime(self: copy self)
-  private mutating func settle(isInside: Bool, otherwise outside: Position) -> Bool {
+  mutating func settle(isInside: Bool, otherwise outside: Position) -> Bool {
     if isInside { return true }
     position = outside
-    unsafe place.update(repeating: MDB_val(), count: 2)
+    unsafe (place.pointee.key, place.pointee.value) = (StoredBytes(), StoredBytes())
     return false
   }
 
@@ -160,19 +161,21 @@ public struct Cursor: ~Copyable, ~Escapable {
     if key.isEmpty { return try move(MDB_FIRST) }
     let (raw, place) = unsafe (raw, place)
     let code = unsafe key.withUnsafeBytes { bytes in
-      unsafe place[0] = MDB_val(bytes)
-      return unsafe mdb_cursor_get(raw, place, place + 1, MDB_SET_RANGE)
+      let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      unsafe place.pointee.key = StoredBytes(count: bytes.count, start: start)
+      return unsafe LMDB.move(raw, place, MDB_SET_RANGE)
     }
     try settle(code)
   }
 
   @_lifetime(self: copy self)
   private mutating func move(_ operation: MDB_cursor_op) throws(StoreError) {
-    try settle(unsafe mdb_cursor_get(raw, place, place + 1, operation))
+    try settle(unsafe LMDB.move(raw, place, operation))
   }
 
+  @usableFromInline
   @_lifetime(self: copy self)
-  private mutating func settle(_ code: Int32) throws(StoreError) {
+  mutating func settle(_ code: Int32) throws(StoreError) {
     switch code {
     case MDB_SUCCESS: position = .on
     case MDB_NOTFOUND: position = .outside
@@ -181,4 +184,34 @@ public struct Cursor: ~Copyable, ~Escapable {
       throw .lmdb(code, "move a cursor on \(name)")
     }
   }
+}
+
+/// What LMDB last answered with: two `MDB_val`s for it.
+@unsafe
+@usableFromInline
+struct CursorPlace {
+  @usableFromInline var key = unsafe StoredBytes()
+  @usableFromInline var value = unsafe StoredBytes()
+  fileprivate var readAhead: ReadAhead
+}
+
+/// One step, without the cursor: as a method it would be handed over in more registers than there are.
+@unsafe
+@usableFromInline
+func advance(_ cursor: OpaquePointer, _ place: UnsafeMutablePointer<CursorPlace>) -> Int32 {
+  unsafe move(cursor, place, MDB_NEXT)
+}
+
+@unsafe
+@inline(__always)
+private func move(
+  _ cursor: OpaquePointer, _ place: UnsafeMutablePointer<CursorPlace>, _ operation: MDB_cursor_op
+) -> Int32 {
+  let pair = unsafe UnsafeMutableRawPointer(place).assumingMemoryBound(to: MDB_val.self)
+  let code = unsafe mdb_cursor_get(cursor, pair, pair + 1, operation)
+  if code == MDB_SUCCESS, operation == MDB_NEXT || operation == MDB_PREV, let key = unsafe place.pointee.key.start {
+    let length = unsafe place.pointee.key.count &+ place.pointee.value.count
+    unsafe place.pointee.readAhead.note(key, length, isRising: operation == MDB_NEXT)
+  }
+  return code
 }

@@ -4,7 +4,13 @@ import CLMDB
 @inline(__always)
 func check(_ key: borrowing Span<UInt8>, _ database: Database, _ owner: EnvironmentID) throws(StoreError) {
   precondition(database.owner == owner, "The database belongs to another environment than the transaction.")
-  if key.isEmpty || key.count > Environment.maximumKeyLength { throw invalidLength(of: key.count, database) }
+  try checkLength(key, database)
+}
+
+/// Rejects a key that LMDB would not store.
+@inline(__always)
+func checkLength(_ key: borrowing Span<UInt8>, _ database: @autoclosure () -> Database) throws(StoreError) {
+  if key.isEmpty || key.count > Environment.maximumKeyLength { throw invalidLength(of: key.count, database()) }
 }
 
 private func invalidLength(of count: Int, _ database: Database) -> StoreError {

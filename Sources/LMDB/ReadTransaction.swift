@@ -9,12 +9,15 @@ import CLMDB
 public struct ReadTransaction: ~Copyable, ~Escapable {
   let raw: OpaquePointer
   let owner: EnvironmentID
+  /// Whether all pages are those of the file; a write transaction has its new ones in memory that the system allots.
+  let isSnapshot: Bool
 
   @usableFromInline
   @_lifetime(immortal)
-  init(_ raw: OpaquePointer, owner: EnvironmentID) {
+  init(_ raw: OpaquePointer, owner: EnvironmentID, isSnapshot: Bool = true) {
     unsafe self.raw = unsafe raw
     self.owner = owner
+    self.isSnapshot = isSnapshot
   }
 
   /// The value stored under a key, or `nil`.
@@ -44,7 +47,7 @@ public struct ReadTransaction: ~Copyable, ~Escapable {
   /// - Throws: `damaged` or `io` if LMDB cannot open a cursor.
   @_lifetime(borrow self)
   public borrowing func cursor(in database: Database, over range: KeyRange = .all) throws(StoreError) -> Cursor {
-    let cursor = unsafe try Cursor(raw, owner, database, over: range)
+    let cursor = unsafe try Cursor(raw, owner, database, over: range, isSnapshot: isSnapshot)
     return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 

@@ -34,7 +34,7 @@ extension ReadTransaction {
 
   /// The key at which a new cursor arrives.
   @unsafe
-  private borrowing func place(
+  fileprivate borrowing func place(
     of key: MDB_val, _ operation: MDB_cursor_op, in database: Database
   ) -> Result<MDB_val?, StoreError> {
     var cursor: OpaquePointer?
@@ -52,10 +52,37 @@ extension ReadTransaction {
 
 extension WriteTransaction {
   /// The value stored under `key`, or `nil`; valid until the next change.
+  ///
+  /// Costs less than that of ``reader`` where the last change of the database was near, as does ``key(atOrAfter:in:)``.
   @_lifetime(borrow self)
   package borrowing func value(forKey key: ShortBytes, in database: Database) throws(StoreError) -> Span<UInt8>? {
-    guard let found = unsafe try get(raw, owner, database, key) else { return nil }
+    guard let found = unsafe try get(raw, owner, database, key, cursors.cursor(of: database.handle)) else {
+      return nil
+    }
     let span = unsafe Span(_unsafeElements: found)
+    return unsafe _overrideLifetime(span, borrowing: self)
+  }
+
+  /// The first key that is not below `start`, or `nil`; valid until the next change.
+  @_lifetime(borrow self)
+  package borrowing func key(atOrAfter start: ShortBytes, in database: Database) throws(StoreError) -> Span<UInt8>? {
+    try check(start, database, owner)
+    guard let cursor = unsafe cursors.cursor(of: database.handle) else {
+      let found = unsafe try start.withValue { key in unsafe reader.place(of: key, MDB_SET_RANGE, in: database) }.get()
+      guard let found = unsafe found else { return nil }
+      let span = unsafe Span(_unsafeElements: found.bytes)
+      return unsafe _overrideLifetime(span, borrowing: self)
+    }
+    var found = unsafe MDB_val()
+    let code = unsafe start.withValue { key in
+      var value = unsafe MDB_val()
+      let code = unsafe mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
+      unsafe found = unsafe key
+      return code
+    }
+    if code == MDB_NOTFOUND { return nil }
+    guard code == MDB_SUCCESS else { throw .lmdb(code, "look for a key of \(database.name)") }
+    let span = unsafe Span(_unsafeElements: found.bytes)
     return unsafe _overrideLifetime(span, borrowing: self)
   }
 
@@ -140,11 +167,15 @@ extension Cursor {
 
 @unsafe
 private func get(
-  _ transaction: OpaquePointer, _ owner: EnvironmentID, _ database: Database, _ key: ShortBytes
+  _ transaction: OpaquePointer, _ owner: EnvironmentID, _ database: Database, _ key: ShortBytes,
+  _ cursor: OpaquePointer? = nil
 ) throws(StoreError) -> UnsafeBufferPointer<UInt8>? {
   try check(key, database, owner)
   var value = unsafe MDB_val()
-  let code = unsafe key.withValue { key in unsafe mdb_get(transaction, database.handle, &key, &value) }
+  let code = unsafe key.withValue { key in
+    unsafe cursor == nil
+      ? mdb_get(transaction, database.handle, &key, &value) : mdb_cursor_get(cursor, &key, &value, MDB_SET)
+  }
   if code == MDB_NOTFOUND { return nil }
   guard code == MDB_SUCCESS else { throw .lmdb(code, "read a key of \(database.name)") }
   return unsafe value.bytes

@@ -1,6 +1,7 @@
 extension Span<UInt8> {
   /// A little-endian number at any offset; `nil` if it does not lie inside.
   @inlinable
+  @inline(__always)
   package func littleEndian<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T? {
     guard offset >= 0, offset <= count - MemoryLayout<T>.size else { return nil }
     let bytes = unsafe bytes

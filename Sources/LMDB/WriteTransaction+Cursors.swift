@@ -25,6 +25,13 @@ struct WriteCursors {
     return unsafe open(place, in: transaction)
   }
 
+  /// The cursor of a database, if it has one.
+  @unsafe
+  func cursor(of handle: MDB_dbi) -> OpaquePointer? {
+    let place = Int(handle)
+    return unsafe place < addresses.count ? OpaquePointer(bitPattern: addresses[place]) : nil
+  }
+
   @unsafe
   private mutating func open(_ place: Int, in transaction: OpaquePointer) -> OpaquePointer? {
     var cursor: OpaquePointer?

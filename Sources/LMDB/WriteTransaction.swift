@@ -17,7 +17,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   package var mayUseReserve = false
   /// Whether LMDB has refused something for good: the transaction will not commit.
   package var isDoomed: Bool { failure != nil }
-  private var cursors = WriteCursors()
+  private(set) var cursors = WriteCursors()
   /// Where the next number of a database is, for who appends to it.
   var known = KnownNumber()
   /// What to do once the commit has happened, outside every lock.
@@ -35,7 +35,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   public var reader: ReadTransaction {
     @_lifetime(borrow self)
     borrowing get {
-      let view = unsafe ReadTransaction(raw, owner: owner)
+      let view = unsafe ReadTransaction(raw, owner: owner, isSnapshot: false)
       return unsafe _overrideLifetime(view, borrowing: self)
     }
   }
@@ -126,7 +126,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   /// - Throws: `damaged` or `io` if LMDB cannot open a cursor.
   @_lifetime(borrow self)
   public borrowing func cursor(in database: Database, over range: KeyRange = .all) throws(StoreError) -> Cursor {
-    let cursor = unsafe try Cursor(raw, owner, database, over: range)
+    let cursor = unsafe try Cursor(raw, owner, database, over: range, isSnapshot: false)
     return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 

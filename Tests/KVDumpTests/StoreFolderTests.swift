@@ -36,6 +36,17 @@ import Testing
     #expect(try Tool.kvdump("outbox", "verify", target).status == 1)
   }
 
+  /// Two commits name it, so that no writer can have taken it away meanwhile.
+  @Test(arguments: [[], ["--compact"]]) func aFileThatIsNowhereKeepsNothingFromBeingCopied(_ words: [String]) throws {
+    try fill()
+    let names = try FileManager.default.contentsOfDirectory(atPath: "\(store)/attachments")
+    try FileManager.default.removeItem(atPath: "\(store)/attachments/\(names[0])")
+    let copy = try Tool.kvdump(["copy", store, "\(folder.path)/target"] + words)
+    #expect(copy.status == 0 && copy.errors.contains(", with 2 files"), "\(copy.errors)")
+    let verify = try Tool.kvdump("outbox", "verify", "\(folder.path)/target")
+    #expect(verify.status == 1 && verify.output.contains("\(names[0]) is missing"), "\(verify.output)")
+  }
+
   @Test func theDataFileIsInADirectoryWhereverOneStands() throws {
     try fill()
     let target = "\(folder.path)/target"

@@ -4,9 +4,9 @@ import Testing
 
 /// Changes of one transaction go by cursors that stay where the last one was; they must find what a search would.
 @Suite struct WriteCursorTests {
-  /// HF_SEED repeats a run.
+  /// HOLDFAST_SEED repeats a run.
   @Test func manyChangesInOneTransactionAgreeWithADictionary() throws {
-    let seed = UInt64(setting("HF_SEED", or: Int.random(in: 0..<1_000_000)))
+    let seed = UInt64(setting("HOLDFAST_SEED", or: Int.random(in: 0..<1_000_000)))
     print("seed \(seed)")
     var generator = SeededGenerator(seed: seed)
     let scratch = TemporaryDirectory()

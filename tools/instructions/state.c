@@ -14,7 +14,8 @@ static void must(int code) {
   }
 }
 
-// The modes are merge-8 and miss-8 for random keys, near-8 for neighbours, memo-8 for one list again and again.
+// The modes are merge-8 and miss-8 for random keys, near-8 and next-8 for neighbours, none-8 for neighbours without a
+// record, memo-8 for one list again and again.
 long state_reads(const char *mode, long operations, const char *path) {
   MDB_env *env;
   MDB_txn *txn;
@@ -34,8 +35,13 @@ long state_reads(const char *mode, long operations, const char *path) {
     MDB_val key = {13, keys[n]}, data = {sizeof value, value};
     must(mdb_put(txn, dbi, &key, &data, 0));
   }
+  static char absent[100][64][17];
+  for (int list = 0; list < 100; list++) {
+    for (int k = 0; k < 64; k++) snprintf(absent[list][k], sizeof absent[list][k], "post:%08d%03d", list * 97, k);
+  }
   must(mdb_txn_commit(txn));
   must(mdb_txn_begin(env, NULL, MDB_RDONLY, &txn));
+  int is_absent = !strncmp(mode, "none", 4);
   int width = atoi(strchr(mode, '-') + 1);
   long sum = 0;
   uint64_t state = 1;
@@ -48,6 +54,11 @@ long state_reads(const char *mode, long operations, const char *path) {
       state = state * 6364136223846793005u + 1442695040888963407u;
       uint64_t number = mode[0] == 'n' ? (list * 97 + k) % records : (state >> 33) % records;
       MDB_val key = {13, keys[number]}, data;
+      if (is_absent) {
+        MDB_val none = {16, absent[list][k]};
+        sum += mdb_get(txn, dbi, &none, &data) == MDB_NOTFOUND;
+        continue;
+      }
       must(mdb_get(txn, dbi, &key, &data));
       sum += ((unsigned char *)data.mv_data)[40] + ((unsigned char *)data.mv_data)[60];
     }

@@ -5,6 +5,8 @@ internal import CPeers
 public final class LoopbackClient: @unchecked Sendable {
   // Sendable: its queue of requests has a lock.
   private let raw: OpaquePointer
+  /// It ends with its last client.
+  private let server: LoopbackServer
 
   /// Opens connections.
   ///
@@ -17,6 +19,7 @@ public final class LoopbackClient: @unchecked Sendable {
     try must(unsafe http_client_open(server.port, connections, &pointer))
     guard let pointer = unsafe pointer else { throw PeerError() }
     unsafe raw = unsafe pointer
+    self.server = server
   }
 
   deinit { unsafe http_client_close(raw) }

@@ -1,10 +1,9 @@
 internal import CPeers
 
 /// A server of HTTP on this machine that takes everything, with a thread for each connection.
-///
-/// It must outlive its clients.
 @safe
-public final class LoopbackServer {
+public final class LoopbackServer: @unchecked Sendable {
+  // Sendable: its count is atomic.
   private let raw: OpaquePointer
   /// Where it listens, on 127.0.0.1.
   public let port: UInt16

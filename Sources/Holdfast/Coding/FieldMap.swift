@@ -61,23 +61,28 @@ public struct FieldMap: Sendable, Hashable {
     } else if other.count <= 2 {
       for field in other { self[field.name] = field.value }
     } else {
-      fields = Self.merged(fields[...], other.fields[...])
+      fields = Self.merged(fields, other.fields)
     }
   }
 
-  private static func merged(_ old: ArraySlice<Field>, _ new: ArraySlice<Field>) -> [Field] {
+  private static func merged(_ old: [Field], _ new: [Field]) -> [Field] {
     var result: [Field] = []
     result.reserveCapacity(old.count + new.count)
-    var old = old
+    var next = 0
     for field in new {
-      while let first = old.first, first.name.utf8.lexicographicallyPrecedes(field.name.utf8) {
-        result.append(first)
-        old.removeFirst()
+      while next < old.count {
+        let order = order(old[next].name, field.name)
+        if order >= 0 {
+          if order == 0 { next += 1 }
+          break
+        }
+        result.append(old[next])
+        next += 1
       }
-      if let first = old.first, first.name.utf8.elementsEqual(field.name.utf8) { old.removeFirst() }
       result.append(field)
     }
-    return result + old
+    result += old[next...]
+    return result
   }
 
   private func position(of name: String) -> (index: Int, isFound: Bool) {
@@ -85,9 +90,16 @@ public struct FieldMap: Sendable, Hashable {
     var high = fields.count
     while low < high {
       let middle = (low + high) / 2
-      if fields[middle].name.utf8.lexicographicallyPrecedes(name.utf8) { low = middle + 1 } else { high = middle }
+      let order = Self.order(fields[middle].name, name)
+      if order == 0 { return (middle, true) }
+      if order < 0 { low = middle + 1 } else { high = middle }
     }
-    return (low, low < fields.count && fields[low].name.utf8.elementsEqual(name.utf8))
+    return (low, false)
+  }
+
+  /// How two names follow each other in byte order.
+  private static func order(_ one: String, _ other: String) -> Int {
+    one.withBytes { one in other.withBytes { other in one.compare(other) } }
   }
 }
 

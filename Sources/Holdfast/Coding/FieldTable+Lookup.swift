@@ -10,10 +10,16 @@ extension FieldTable {
     let count = Int(clamping: try table.load(UInt32.self, at: 0))
     guard count <= (table.count - 4) / 16 else { throw Malformed("it claims more fields than it holds") }
     if count > scanLimit { return try search(name, table, count) }
-    for entry in stride(from: 4, to: 4 + 16 * count, by: 16) {
-      guard Int(try table.load(UInt16.self, at: entry + 4)) == name.count else { continue }
-      let candidate = try self.name(at: entry, of: table)
-      if name.isEmpty || candidate[0] == name[0] && candidate.elementsEqual(name) { return entry }
+    var entry = 4
+    for _ in 0..<count {
+      // Offset and length of the name in one word.
+      let word = try table.load(UInt64.self, at: entry)
+      if Int(word >> 32 & 0xFFFF) == name.count,
+        try table.slice(Int(word & 0xFFFF_FFFF), name.count).elementsEqual(name)
+      {
+        return entry
+      }
+      entry += 16
     }
     return nil
   }

@@ -97,7 +97,7 @@ struct DrainTurn: Sendable {
     let cancellations = try outbox.cancellations(in: transaction.reader)
     // Otherwise each turn would read the state of each attempt in flight.
     for claim in inFlight where cancellations == nil || cancellations != self.cancellations {
-      let state = try outbox.claimedState(claim, in: transaction.reader)
+      let state = try outbox.claimedState(claim, in: transaction)
       if state?.isCancelRequested ?? false { cancelRequests.append(claim.entry.id) }
     }
     self.cancellations = cancellations

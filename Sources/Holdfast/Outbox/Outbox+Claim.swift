@@ -105,7 +105,7 @@ extension Outbox {
       try setAside(id, &state, error.message, .unfit, epoch: epoch, at: clock, in: &transaction)
       return .removed
     }
-    guard DueKey(state, id) == key, try isHead(id, ofLane: entry.lane, in: transaction.reader) else {
+    guard DueKey(state, id) == key, try isHead(id, ofLane: entry.lane, in: transaction) else {
       // The row was not its own, which it gets if it is its turn.
       try offer(id, state, lane: entry.lane, in: &transaction)
       return .removed

@@ -80,7 +80,7 @@ extension Outbox {
   func promoteHead(
     ofLane lane: String, at clock: OutboxClock, in transaction: inout WriteTransaction
   ) throws(StoreError) {
-    guard let next = try head(ofLane: lane, in: transaction.reader),
+    guard let next = try head(ofLane: lane, in: transaction),
       let state = try soundState(of: next, at: clock, in: &transaction)
     else { return }
     try offer(next, state, lane: lane, in: &transaction)

@@ -55,7 +55,7 @@ extension Outbox {
   func soundState(
     of id: EntryID, at clock: OutboxClock, in transaction: inout WriteTransaction
   ) throws(StoreError) -> DeliveryState? {
-    if let state = try readableState(of: id, in: transaction.reader) { return state }
+    if let state = try readableState(of: id, in: transaction) { return state }
     let isThere = try transaction.value(forKey: id.key, in: entries) != nil
     guard isThere else { return nil }
     var state = DeliveryState(notBefore: clock.time)

@@ -49,9 +49,17 @@ extension Outbox {
     return nil
   }
 
+  /// As above, near what the transaction has changed.
+  func head(ofLane lane: String, in transaction: borrowing WriteTransaction) throws(StoreError) -> EntryID? {
+    let start = lanePrefix(lane)
+    guard let key = try transaction.key(atOrAfter: start, in: lanes), start.isPrefix(of: key) else { return nil }
+    if key.count == start.count + 8 { return try EntryID(key: key, at: start.count, of: lanes) }
+    return try head(ofLane: lane, in: transaction.reader)
+  }
+
   /// Whether no older entry of the lane is left.
   func isHead(
-    _ id: EntryID, ofLane lane: String, in transaction: borrowing ReadTransaction
+    _ id: EntryID, ofLane lane: String, in transaction: borrowing WriteTransaction
   ) throws(StoreError) -> Bool {
     try head(ofLane: lane, in: transaction).map { $0 >= id } ?? true
   }
@@ -85,6 +93,10 @@ extension Outbox {
 
   func state(of id: EntryID, in transaction: borrowing ReadTransaction) throws(StoreError) -> DeliveryState? {
     guard let bytes = try transaction.value(forKey: id.key, in: states) else { return nil }
+    return try state(of: id, bytes)
+  }
+
+  private func state(of id: EntryID, _ bytes: Span<UInt8>) throws(StoreError) -> DeliveryState {
     do throws(Malformed) {
       return try DeliveryState(decoding: bytes)
     } catch {
@@ -122,11 +134,23 @@ extension Outbox {
     }
   }
 
+  /// As above, near what the transaction has changed.
+  func readableState(
+    of id: EntryID, in transaction: borrowing WriteTransaction
+  ) throws(StoreError) -> DeliveryState? {
+    guard let bytes = try transaction.value(forKey: id.key, in: states) else { return nil }
+    do throws(StoreError) {
+      return try state(of: id, bytes)
+    } catch  where error.code == .corruptRecord {
+      return nil
+    }
+  }
+
   /// Puts a waiting entry among those that may go out, if it is the head of its lane and that is not paused.
   func offer(
     _ id: EntryID, _ state: DeliveryState, lane: String, in transaction: inout WriteTransaction
   ) throws(StoreError) {
-    guard state.phase == .waiting, try isHead(id, ofLane: lane, in: transaction.reader),
+    guard state.phase == .waiting, try isHead(id, ofLane: lane, in: transaction),
       try !isPaused(.lane(lane), in: transaction.reader)
     else { return }
     try transaction.insert(DueKey(state, id).bytes, in: due)

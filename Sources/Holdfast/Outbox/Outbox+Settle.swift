@@ -25,7 +25,7 @@ extension Outbox {
     in transaction: inout WriteTransaction
   ) throws {
     let (id, entry) = (claim.entry.id, claim.entry)
-    guard var state = try claimedState(claim, in: transaction.reader) else {
+    guard var state = try claimedState(claim, in: transaction) else {
       let summary = result.outcome?.summary ?? "undecided"
       return try note(.late, id, reason: summary, at: clock, in: &transaction)
     }
@@ -79,7 +79,7 @@ extension Outbox {
   func hold(
     _ claim: Claim, unsettled reason: String, at clock: OutboxClock, in transaction: inout WriteTransaction
   ) throws(StoreError) {
-    guard var state = try claimedState(claim, in: transaction.reader) else { return }
+    guard var state = try claimedState(claim, in: transaction) else { return }
     state.hold(inDoubt: reason, at: clock.time)
     try set(state, of: claim.entry.id, in: &transaction)
     try note(
@@ -89,7 +89,7 @@ extension Outbox {
 
   /// The state of what is still in flight under a claim.
   func claimedState(
-    _ claim: Claim, in transaction: borrowing ReadTransaction
+    _ claim: Claim, in transaction: borrowing WriteTransaction
   ) throws(StoreError) -> DeliveryState? {
     guard let state = try readableState(of: claim.entry.id, in: transaction), state.phase == .inFlight,
       state.epoch == claim.epoch, state.generation == claim.generation

@@ -47,6 +47,12 @@ extension Outbox {
   public func trimJournal(
     _ retention: JournalRetention, in transaction: inout WriteTransaction
   ) throws(StoreError) -> JournalTrimming {
+    try trimJournal(retention, atMost: Self.trimmingStep, in: &transaction)
+  }
+
+  private func trimJournal(
+    _ retention: JournalRetention, atMost step: Int, in transaction: inout WriteTransaction
+  ) throws(StoreError) -> JournalTrimming {
     guard let first = try journal.firstSequence(in: transaction.reader) else { return JournalTrimming() }
     let last = try journal.lastSequence(in: transaction.reader)
     let limit = max(1, retention.limit)
@@ -62,29 +68,46 @@ extension Outbox {
     let needed = rows.lazy.filter(\.row.isRequired).map(\.row.floor).min() ?? last
     let soft = min(needed, last - UInt64(minimum))
     let hard = last > UInt64(limit) ? last - UInt64(limit) : 0
-    let end = min(max(soft, hard), first - 1 + UInt64(Self.trimmingStep))
+    let end = min(max(soft, hard), first - 1 + UInt64(step))
     guard end >= first else { return JournalTrimming() }
     var trimming = JournalTrimming()
     for (name, row) in rows where row.floor < end {
       let missed = try pass(end, name, row, in: &transaction)
       if missed > 0 { trimming.overrun.append(name) }
     }
-    trimming.removed = try transaction.removeAll(KeyRange(upper: .included(end.bigEndianBytes)), in: journal.rows)
+    trimming.removed = try removeRecords(first...end, in: &transaction)
     return trimming
   }
 
-  /// Trims as much as a turn of the drain that has changed so many entries adds, and more, so that the journal does not
-  /// grow with what is delivered. Costs two searches in the tree while there is little to trim.
+  /// Removes records, five of seven and then the others.
+  ///
+  /// From front to back, LMDB would fill a page that is three quarters empty from the next, a row for each that is
+  /// removed. Pages that are all just above a quarter are put together instead: a third of the instructions.
+  private func removeRecords(
+    _ numbers: ClosedRange<UInt64>, in transaction: inout WriteTransaction
+  ) throws(StoreError) -> Int {
+    var removed = 0
+    for isLast in [false, true] {
+      for number in numbers where (number % 7 == 0 || number % 7 == 3) == isLast {
+        if try transaction.removeValue(forKey: ShortBytes(bigEndian: number), in: journal.rows) { removed += 1 }
+      }
+    }
+    // What is left is no number.
+    return removed
+      + (try transaction.removeAll(KeyRange(upper: .included(numbers.upperBound.bigEndianBytes)), in: journal.rows))
+  }
+
+  /// Trims more than a turn of the drain adds that has changed so many entries, so that the journal does not grow with
+  /// what is delivered, and not much more, so that a turn costs the same whatever is there to trim.
   func trimJournal(
     _ retention: JournalRetention, afterChanging count: Int, in transaction: inout WriteTransaction
   ) throws(StoreError) {
     guard let first = try journal.firstSequence(in: transaction.reader) else { return }
-    let excess = try journal.lastSequence(in: transaction.reader) - first
-    if excess < UInt64(max(1, retention.minimum)) + UInt64(Self.trimmingStep / 4) { return }
     // Two changes are an entry's life, of three records.
-    for _ in 0...count / (Self.trimmingStep / 4) {
-      if try trimJournal(retention, in: &transaction).removed < Self.trimmingStep { return }
-    }
+    let step = 64 + 4 * count
+    let excess = try journal.lastSequence(in: transaction.reader) - first
+    if excess < UInt64(max(1, retention.minimum)) + UInt64(step) { return }
+    _ = try trimJournal(retention, atMost: step, in: &transaction)
   }
 
   /// Raises the floor of a cursor to what is about to be trimmed.

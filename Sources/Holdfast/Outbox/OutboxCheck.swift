@@ -72,7 +72,8 @@ struct OutboxCheck {
   private func isOffered(
     _ entry: OutboxEntry, _ state: DeliveryState, in transaction: borrowing ReadTransaction
   ) throws(StoreError) -> Bool {
-    guard state.phase == .waiting, try outbox.isHead(entry.id, ofLane: entry.lane, in: transaction) else {
+    guard state.phase == .waiting, try outbox.head(ofLane: entry.lane, in: transaction).map({ $0 >= entry.id }) ?? true
+    else {
       return false
     }
     return try !outbox.isPaused(.lane(entry.lane), in: transaction)

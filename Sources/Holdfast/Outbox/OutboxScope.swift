@@ -58,7 +58,7 @@ extension Outbox {
         .invalidValue, "The name of a scope is over \(OutboxRequest.nameLimit) bytes, and no request can have it.")
     }
     try transaction.set(Array(name.utf8), forKey: scope.key, in: pauses)
-    guard case .lane(let lane) = scope, let head = try head(ofLane: lane, in: transaction.reader),
+    guard case .lane(let lane) = scope, let head = try head(ofLane: lane, in: transaction),
       let state = try readableState(of: head, in: transaction.reader), state.phase == .waiting
     else { return }
     try transaction.remove(DueKey(state, head).bytes, in: due)

@@ -79,7 +79,9 @@ struct ChangeLog: Sendable {
   }
 
   private func damaged(_ reason: String) -> StoreError {
-    StoreError(.corruptRecord, "A row of \(changes.name) cannot be read: \(reason); restore a copy of the store.")
+    StoreError(
+      .corruptRecord, "A row of \(changes.name) cannot be read: \(reason); repair it with `StateStore.verify(repair:)`."
+    )
   }
 }
 

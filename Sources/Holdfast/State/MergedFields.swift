@@ -211,12 +211,19 @@ public struct MergedFields: ~Copyable, ~Escapable {
   }
 
   /// Looks up a record and checks it, unless that has been done.
+  @inline(__always)
   private borrowing func load(_ index: Int) throws(StoreError) {
     if values.isKnown(index) { return }
+    // Not as elements of the array, which would be copied: counting a reference costs as much as comparing a key.
+    let keys = keys.span
     try keys[index].withStoredBytes { (bytes) throws(StoreError) in try values.find(index, bytes) }
     guard let record = values[index] else { return }
     do throws(Malformed) {
-      try RecordHeader.check(record, of: keys[index])
+      if keys[index].form == .plain {
+        try RecordHeader.check(record, isPlain: true)
+      } else {
+        try RecordHeader.check(record, of: keys[index])
+      }
     } catch {
       throw keys[index].unreadable(error)
     }

@@ -66,20 +66,23 @@ struct RecordHeader {
 
   /// Checks that a record is as it was written, and that of `key` and not of a long key with the same hash.
   static func check(_ bytes: Span<UInt8>, of key: StateKey) throws(Malformed) {
+    try check(bytes, isPlain: key.form == .plain)
+    if key.form == .plain { return }
+    let longKey = try RecordHeader(bytes).key(in: bytes)
+    guard key.text.withBytes({ $0.elementsEqual(longKey) }) else {
+      throw Malformed("it belongs to another key with the same hash")
+    }
+  }
+
+  /// Checks that a record is as it was written; whose it is too if its key is stored as it is.
+  static func check(_ bytes: Span<UInt8>, isPlain: Bool) throws(Malformed) {
     let end = bytes.count - checksumLength
     guard end >= length else { throw Malformed.endsEarly }
     guard try bytes.load(UInt8.self, at: 0) == format else { throw Malformed("its format is unknown") }
     guard try bytes.load(UInt64.self, at: end) == bytes.extracting(0..<end).checksum(0) else {
       throw Malformed("its checksum is wrong")
     }
-    if key.form == .plain {
-      guard try bytes.load(UInt16.self, at: 2) == 0 else { throw Malformed("it claims another key") }
-    } else {
-      let longKey = try RecordHeader(bytes).key(in: bytes)
-      guard key.text.withBytes({ $0.elementsEqual(longKey) }) else {
-        throw Malformed("it belongs to another key with the same hash")
-      }
-    }
+    if isPlain, try bytes.load(UInt16.self, at: 2) != 0 { throw Malformed("it claims another key") }
   }
 
   /// Whether there are layers over a record that has been checked.

@@ -125,7 +125,9 @@ extension StateStore {
   /// Checks all keys, so that no call takes an invalid one by chance, and gets what the session has for them: nothing if
   /// it has nothing for any.
   private func sessionFields(_ keys: [StateKey]) throws(StoreError) -> (fields: [FieldMap?], expiresAt: Int64) {
-    for index in keys.indices where !keys[index].isValid { try keys[index].check() }
+    // Through a span, without a copy of each key.
+    let span = keys.span
+    for index in span.indices where !span[index].isValid { try span[index].check() }
     if session.isEmpty { return ([], 0) }
     let found = session.fields(of: keys, at: time.now())
     return found.fields.allSatisfy { $0 == nil } ? ([], 0) : found

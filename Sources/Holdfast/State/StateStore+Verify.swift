@@ -7,8 +7,18 @@ extension StateStore {
   /// them and the entries they belong to agree; stamps have no gap, and none is newer than the last change. Reads all of
   /// it in one snapshot; meant for tests and tools.
   ///
-  /// - Throws: `corruptRecord` for what cannot be read, `damaged` for what contradicts itself; both say which.
-  public func verify() throws {
+  /// - Parameter repair: Whether to put the list of changes right first, in a write of its own: while its end cannot be
+  ///   read, nothing can be updated. What cannot be read of it, or does not lead up to the last change, is dropped;
+  ///   ``changes(after:)`` tells of it as ``StateChange/lagged(missed:)``. A record that cannot be read is left alone;
+  ///   ``remove(_:in:)`` removes it.
+  /// - Throws: `corruptRecord` for what cannot be read, `damaged` for what contradicts itself; both say which. As any
+  ///   write if it repairs.
+  public func verify(repair: Bool = false) throws {
+    if repair {
+      try environment.write { transaction in
+        try rows.log.repair(newest: newestStamp(in: transaction.reader), in: &transaction)
+      }
+    }
     let entries = try environment.database("outbox.entry")
     try environment.read { transaction in
       let last = try verifyLog(transaction)
@@ -19,11 +29,16 @@ extension StateStore {
 
   private func verifyLog(_ transaction: borrowing ReadTransaction) throws -> UInt64 {
     let last = try rows.log.lastStamp(in: transaction)
-    var expected = last - min(last, ChangeLog.limit)
+    guard try transaction.count(of: rows.log.changes) <= ChangeLog.limit else {
+      throw damaged("state.change holds more than the last \(ChangeLog.limit) changes")
+    }
+    // After a repair it begins later than it need.
+    var expected: UInt64 = 0
     var cursor = try transaction.cursor(in: rows.log.changes)
     while try cursor.next() {
-      expected += 1
-      guard try rows.log.stamp(cursor.key) == expected else { throw damaged("change \(expected) is missing") }
+      let stamp = try rows.log.stamp(cursor.key)
+      expected = expected == 0 ? stamp : expected + 1
+      guard stamp == expected else { throw damaged("change \(expected) is missing") }
       do throws(Malformed) {
         _ = try StateChange(decoding: cursor.value, stamp: expected)
       } catch {
@@ -31,6 +46,29 @@ extension StateStore {
       }
     }
     return last
+  }
+
+  /// The highest stamp of a record or a layer that can be read.
+  private func newestStamp(
+    in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> (stamp: UInt64, key: StateKey)? {
+    var newest: (stamp: UInt64, key: StateKey)?
+    func note(_ stamp: UInt64, _ key: StateKey) { if stamp > newest?.stamp ?? 0 { newest = (stamp, key) } }
+    var records = try transaction.cursor(in: rows.records)
+    while try records.next() {
+      do throws(Malformed) {
+        let key = try StateKey(stored: records.key, record: records.value)
+        note(try StateRecord(decoding: records.value, of: key).stamp, key)
+      } catch {}
+    }
+    var rows = try transaction.cursor(in: layers.layers, over: .prefix([1]))
+    while try rows.next() {
+      do throws(StoreError) {
+        let layer = try layers.layer(rows.key, rows.value)
+        note(layer.stamp, layer.key)
+      } catch {}
+    }
+    return newest
   }
 
   private func verifyRecords(upTo last: UInt64, _ transaction: borrowing ReadTransaction) throws {

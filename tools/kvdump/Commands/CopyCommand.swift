@@ -33,19 +33,22 @@ struct CopyCommand: Command {
     try? FileManager.default.removeItem(atPath: work)
     defer { try? FileManager.default.removeItem(atPath: work) }
     try Loading.makeDirectory(work)
-    // Files before the data, so that those are there which a writer removes meanwhile; and after it the new ones.
-    _ = try copyFolders(of: try reading.snapshot(), to: work, context)
-    var copied: (snapshot: Snapshot, complete: () throws(Failure) -> Void)?
-    try context.read(reading) { (snapshot) throws(Failure) in
-      try? FileManager.default.removeItem(atPath: "\(work)/data.mdb")
-      let complete = try isCompact ? rebuild(snapshot, in: work, context) : copyPages(snapshot, to: work, context)
-      copied = (snapshot, complete)
+    var (commit, files) = try attempt(in: work, context)
+    var missing = try missingFiles(in: work)
+    for _ in 0..<3 where !missing.isEmpty {
+      (commit, files) = try attempt(in: work, context)
+      let still = try missingFiles(in: work)
+      // What two commits name and nobody has is not there: `verify` says so of the store, and of its copy.
+      missing = still.isSubset(of: missing) ? [] : still
     }
-    guard let (snapshot, complete) = copied else { return }
-    // What takes its time need not be done before a writer comes round to the pages.
-    try complete()
-    let files = try copyFolders(of: snapshot, to: work, context)
-    let before = try reading.naming { () throws(ReadError) in try snapshot.file.source.status().size }
+    guard missing.isEmpty else {
+      throw Failure(
+        .busy,
+        "\(printable(reading.path)): its files are replaced faster than they can be copied; copy it when less is written"
+      )
+    }
+    let file = try reading.file()
+    let before = try reading.naming { () throws(ReadError) in try file.source.status().size }
     let after = (try? ByteSource.status(of: "\(work)/data.mdb").size) ?? 0
     do throws(ReadError) {
       try Descriptor.rename(work, to: target)
@@ -53,8 +56,36 @@ struct CopyCommand: Command {
       throw Failure(.cannotCreate, "\(printable(target)) cannot be made: \(error.description)")
     }
     context.remark(
-      "commit \(snapshot.meta.transactionID) copied: \(size(before)) became \(size(after))"
+      "commit \(commit) copied: \(size(before)) became \(size(after))"
         + (files > 0 ? ", with \(count(files, "file"))" : ""))
+  }
+
+  /// Copies the data, and the files that are there.
+  ///
+  /// - Returns: Which commit it was, and how many files are in the copy.
+  private func attempt(in work: String, _ context: Context) throws(Failure) -> (commit: UInt64, files: Int) {
+    // Files before the data, so that those are there which a writer removes meanwhile; and after it the new ones.
+    _ = try copyFolders(of: try reading.snapshot(), to: work, context)
+    var copied: (snapshot: Snapshot, complete: () throws(Failure) -> Void)?
+    try context.read(reading) { (snapshot) throws(Failure) in
+      // What is left of a reading that came to nothing goes before this one begins in its place.
+      copied = nil
+      try? FileManager.default.removeItem(atPath: "\(work)/data.mdb")
+      let complete = try isCompact ? rebuild(snapshot, in: work, context) : copyPages(snapshot, to: work, context)
+      copied = (snapshot, complete)
+    }
+    guard let (snapshot, complete) = copied else { return (0, 0) }
+    // What takes its time need not be done before a writer comes round to the pages.
+    try complete()
+    return (snapshot.meta.transactionID, try copyFolders(of: snapshot, to: work, context))
+  }
+
+  /// The files that the data of a copy names, and that have not come along: a writer has removed them meanwhile.
+  private func missingFiles(in work: String) throws(Failure) -> Set<String> {
+    let copy = Reading(work)
+    // What is damaged is for `verify` to report.
+    let paths = (try? StoreFolder.paths(in: copy.snapshot(), copy)) ?? []
+    return Set(paths.filter { !FileManager.default.fileExists(atPath: "\(work)/\($0)") })
   }
 
   private func copyFolders(of snapshot: Snapshot, to work: String, _ context: Context) throws(Failure) -> Int {

@@ -10,8 +10,8 @@ enum StoreFolder: CaseIterable {
 
   var name: String { "\(self)" }
 
-  /// The database whose rows name the files.
-  private var database: String { self == .attachments ? "outbox.entry" : "cache.entry" }
+  /// The database whose keys are the names of the files.
+  private var database: String { self == .attachments ? "outbox.attachment" : "cache.file" }
 
   /// Where it is beside a data file; `nil` beside one that is not in a directory of its own.
   func path(of file: DataFile) -> String? { file.directory.map { "\($0)/\(name)" } }
@@ -33,6 +33,18 @@ enum StoreFolder: CaseIterable {
 
   private static func isFile(_ path: String) -> Bool {
     (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType == .typeRegular
+  }
+
+  /// The names that the data gives files, as paths in its directory.
+  static func paths(in snapshot: Snapshot, _ reading: Reading) throws(Failure) -> [String] {
+    var paths: [String] = []
+    for folder in all(of: ((try? snapshot.databases()) ?? []).map(\.title)) {
+      try StoreTable(folder.database, of: "table of files", reading, snapshot).forEach { (key, _) throws(Failure) in
+        paths.append("\(folder.name)/\(hexadecimal(key))")
+        return true
+      }
+    }
+    return paths
   }
 
   /// Copies what is there and was not copied before. Files never change once they have their name; one that goes

@@ -2,8 +2,8 @@ import Holdfast
 
 /// Merged reads; state.c does the same with liblmdb alone.
 ///
-/// The modes are `merge-8` for random keys, `miss-8` for the same and a field that no record has, `near-8` for
-/// neighbours, `memo-8` for one list again and again.
+/// The modes are `merge-8` for random keys, `near-8` for neighbours, `miss-8` and `next-8` for the same and a field that
+/// no record has, `none-8` for neighbours without a record, `memo-8` for one list again and again.
 func stateReads(_ mode: String, _ operations: Int, at path: String) throws -> Int {
   let store = try Store.open(at: path)
   let records = 10_000
@@ -22,13 +22,15 @@ func stateReads(_ mode: String, _ operations: Int, at path: String) throws -> In
     }
   }
   let width = Int(mode.split(separator: "-")[1]) ?? 0
-  let isNear = mode.hasPrefix("near")
+  let isNear = mode.hasPrefix("n")
+  let isAbsent = mode.hasPrefix("none")
   let isMemo = mode.hasPrefix("memo")
-  let name = mode.hasPrefix("miss") ? "unknown" : "likes"
+  let name = mode.hasPrefix("near") || mode.hasPrefix("merge") ? "likes" : "unknown"
   let lists = (0..<(isMemo ? 1 : 100)).map { list in
     var state = UInt64(list) &* 0x9E37_79B9_7F4A_7C15 &+ 1
     return (0..<width).map { k in
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      if isAbsent { return StateKey(type: "post", id: key(list * 97).id + String(String(1000 + k).dropFirst())) }
       return key(isNear ? (list * 97 + k) % records : Int((state >> 33) % UInt64(records)))
     }
   }

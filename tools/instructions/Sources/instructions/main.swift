@@ -58,6 +58,16 @@ func run(_ mode: String, _ operations: Int, _ environment: Environment, _ a: Dat
         sum += try environment.read { t in try t.value(forKey: key, in: a)?.count ?? 0 }
       }
     }
+  case "copied":
+    for _ in 0..<operations {
+      let copy: [UInt8]? = try withKey(numbers.next()) { key in
+        try environment.read { t in
+          guard let value = try t.value(forKey: key, in: a) else { return nil }
+          return [UInt8](copying: value)
+        }
+      }
+      sum += Int(copy?.last ?? 0)
+    }
   case "get":
     sum = try environment.read { t in
       var sum = 0
