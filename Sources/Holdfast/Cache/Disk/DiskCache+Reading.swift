@@ -6,7 +6,7 @@ extension DiskCache {
   ///
   /// Costs one walk down the tree and one copy; writes nothing. That the entry was used is noted in memory, and goes to
   /// disk with later writes. The checksum is computed when this process reads the entry for the first time, and again
-  /// after it has read some ten thousand others.
+  /// after the entry has moved in the file or some ten thousand others have been read.
   ///
   /// - Parameter key: Any text, compared by its bytes.
   /// - Returns: The bytes; `nil` if there is no entry, it has expired, or it is damaged.
