@@ -1,4 +1,3 @@
-import Foundation
 import LMDBFile
 
 /// The lock that a drain holds while it sends, as the system lists it: nothing is locked to find out.
@@ -21,7 +20,16 @@ struct DrainLock: CustomStringConvertible {
     self.holder = holder
   }
 
-  private static func list() -> String? { try? String(contentsOfFile: "/proc/locks", encoding: .utf8) }
+  /// Not by Foundation, which takes the first piece for all of a file that has no size.
+  private static func list() -> String? {
+    guard let source = try? ByteSource("/proc/locks") else { return nil }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while let got = try? source.read(into: &piece, count: piece.count, at: bytes.count), got > 0 {
+      bytes += piece.prefix(got)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
 
   /// A line is `1: FLOCK  ADVISORY  WRITE 4711 fe:00:131 0 EOF`, with the device in hexadecimal; one of a process that
   /// waits has an arrow after its number.
