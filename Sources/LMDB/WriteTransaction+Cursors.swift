@@ -3,11 +3,11 @@ import CLMDB
 /// The cursors by which a write transaction finds its way back to where it has last stored or removed something.
 ///
 /// A search begins at the root of the tree; a cursor that is on the right page, as that of who appends or removes in order
-/// mostly is, finds the next key there. It pays from the second change of a database on, and is opened by then. All
-/// changes go by it, so that LMDB need not keep it in step with others.
+/// mostly is, finds the next key there. It pays for itself from the third change of a database on, and is opened by
+/// then. All changes go by it, so that LMDB need not keep it in step with others.
 struct WriteCursors {
-  /// A bit for each of the databases that have been changed once.
-  private var changed: UInt64 = 0
+  /// A bit for each of the databases that have been changed once, and twice.
+  private var (once, twice): (UInt64, UInt64) = (0, 0)
   /// The address of each database's cursor, by its handle; 0 for none.
   private var addresses: [UInt] = []
 
@@ -18,8 +18,9 @@ struct WriteCursors {
     if place < addresses.count, addresses[place] != 0 { return unsafe OpaquePointer(bitPattern: addresses[place]) }
     if place >= UInt64.bitWidth { return nil }
     let bit: UInt64 = 1 << UInt64(place)
-    if changed & bit == 0 {
-      changed |= bit
+    if twice & bit == 0 {
+      twice |= once & bit
+      once |= bit
       return nil
     }
     return unsafe open(place, in: transaction)
@@ -44,7 +45,7 @@ struct WriteCursors {
 
   /// Closes all, as is due before the transaction ends or another begins inside it.
   mutating func close() {
-    changed = 0
+    (once, twice) = (0, 0)
     if addresses.isEmpty { return }
     for address in addresses where address != 0 { unsafe mdb_cursor_close(OpaquePointer(bitPattern: address)) }
     addresses = []
