@@ -16,7 +16,8 @@ package final class CursorPool: @unchecked Sendable {
   }
 
   package let database: Database
-  private static let count = 16
+  private static let bits = 4
+  private static let count = 1 << bits
   private let places: UnsafeMutablePointer<Place>
 
   package init(of database: Database) {
@@ -56,6 +57,6 @@ package final class CursorPool: @unchecked Sendable {
   }
 
   private var place: UnsafeMutablePointer<Place> {
-    unsafe places + Int((currentThread() &* 0x9E37_79B9_7F4A_7C15) >> 60) & (Self.count - 1)
+    unsafe places + currentThreadPlace(bits: Self.bits)
   }
 }

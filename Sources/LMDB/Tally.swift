@@ -4,7 +4,8 @@ import Synchronization
 @safe
 package final class Tally: @unchecked Sendable {
   // Sendable: the memory is read and written by atomic operations only.
-  private static let count = 16
+  private static let bits = 4
+  private static let count = 1 << bits
 
   /// A part of the sum, alone on two cache lines, which are fetched together.
   private struct Part: ~Copyable {
@@ -26,8 +27,7 @@ package final class Tally: @unchecked Sendable {
 
   /// Counts one.
   package func increase() {
-    let part = Int((currentThread() &* 0x9E37_79B9_7F4A_7C15) >> 60) & (Self.count - 1)
-    unsafe parts[part].number.add(1, ordering: .relaxed)
+    unsafe parts[currentThreadPlace(bits: Self.bits)].number.add(1, ordering: .relaxed)
   }
 
   /// How many were counted.

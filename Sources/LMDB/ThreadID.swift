@@ -18,3 +18,10 @@ package func currentThread() -> ThreadID {
     UInt(pthread_self())
   #endif
 }
+
+/// One of `1 << bits` places for the calling thread, of which each thread has its own, mostly.
+@inline(__always)
+package func currentThreadPlace(bits: Int) -> Int {
+  // The upper bits of a product depend on all bits of the factors (Fibonacci hashing).
+  Int(truncatingIfNeeded: (UInt64(currentThread()) &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 - bits))
+}

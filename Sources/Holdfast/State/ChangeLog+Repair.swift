@@ -2,10 +2,11 @@ import LMDB
 
 /// A log that cannot be read at its end takes no change, so that nothing could be updated any more.
 extension ChangeLog {
-  /// Leaves of the log what can be read and goes on without a gap up to the last change, which is none before `newest`.
+  /// Leaves of the log what can be read and goes on without a gap, and writes down as lost what is not there of the
+  /// changes up to the last, which is none before `newest`.
   ///
   /// Of several stretches the longest stays, of equal ones the first: a row with a wrong number stands alone. Whoever
-  /// waits for what was dropped is told that changes were missed.
+  /// waits for what is lost is told that changes were missed.
   ///
   /// - Parameters:
   ///   - newest: The highest stamp in use, and the record that has it.
@@ -20,19 +21,23 @@ extension ChangeLog {
       run = stamp == run.upperBound && !run.isEmpty ? run.lowerBound..<stamp + 1 : stamp..<stamp + 1
       if run.count > kept.count { kept = run }
     }
-    // The next number after the stretch is one that is lost; more are a gap.
-    if let newest, newest.stamp > kept.upperBound { kept = 0..<0 }
+    let last = max(kept.last ?? 0, newest?.stamp ?? 0)
+    let expected = last - min(last, Self.limit) + 1..<last + 1
+    kept = kept.clamped(to: expected)
     for key in keys {
       if let stamp = try soundStamp(key, in: transaction.reader), kept.contains(stamp) { continue }
       try transaction.remove(key, in: changes)
     }
-    if let newest, newest.stamp >= kept.upperBound {
-      let change = StateChange.record(newest.key, fields: nil, stamp: newest.stamp)
-      try transaction.set(change.encoded, forKey: ShortBytes(bigEndian: newest.stamp), in: changes)
+    for stamp in expected where !kept.contains(stamp) {
+      let change: StateChange =
+        if let newest, newest.stamp == stamp { .record(newest.key, fields: nil, stamp: stamp) } else {
+          .lagged(missed: 1)
+        }
+      try transaction.set(change.encoded, forKey: ShortBytes(bigEndian: stamp), in: changes)
     }
   }
 
-  /// The number of a row that can be read; the top half of the numbers is only reached by damage.
+  /// The number of a row that can be read.
   private func soundStamp(
     _ key: [UInt8], in transaction: borrowing ReadTransaction
   ) throws(StoreError) -> UInt64? {
@@ -41,7 +46,7 @@ extension ChangeLog {
     do throws(Malformed) {
       let stamp = try bytes.loadBigEndian(UInt64.self, at: 0)
       _ = try StateChange(decoding: value, stamp: stamp)
-      return stamp > 0 && stamp <= UInt64.max / 2 ? stamp : nil
+      return stamp > 0 && stamp <= Self.highestStamp ? stamp : nil
     } catch {
       return nil
     }

@@ -5,13 +5,16 @@ import LMDB
 /// A stamp is given inside the write transaction, so stamps have no gaps and follow the order of commits. The log keeps
 /// 4,096 changes, each one `put` at the end and one removal at the start, and is what tells other processes.
 /// ```
-/// u8   what: 0 = a record, 1 = a type, 2 = everything      u8   1 = too many names to list
+/// u8   what: 0 = a record, 1 = a type, 2 = everything,     u8   1 = too many names to list
+///      3 = not known, since the row was lost
 /// u16  length of the key or type, then its bytes
 /// then for each changed field: u16 length of its name, its bytes
 /// ```
 struct ChangeLog: Sendable {
   /// How many changes are kept.
   static let limit: UInt64 = 4096
+  /// Those above are only reached by damage.
+  static let highestStamp = UInt64.max / 2
   /// How many bytes of names are listed.
   private static let nameLimit = 1024
 
@@ -59,15 +62,24 @@ struct ChangeLog: Sendable {
     var cursor = try transaction.cursor(in: changes, over: KeyRange(lower: .included((last + 1).bigEndianBytes)))
     while found.count < limit, try cursor.next() {
       let stamp = try stamp(cursor.key)
-      if stamp > last + 1 { found.append(.lagged(missed: stamp - last - 1)) }
+      if stamp > last + 1 { add(.lagged(missed: stamp - last - 1), to: &found) }
       do throws(Malformed) {
-        found.append(try StateChange(decoding: cursor.value, stamp: stamp))
+        add(try StateChange(decoding: cursor.value, stamp: stamp), to: &found)
       } catch {
         throw damaged(error.reason)
       }
       last = stamp
     }
     return (found, last)
+  }
+
+  /// Adds a change; what is missed in a row is one thing to tell.
+  private func add(_ change: StateChange, to changes: inout [StateChange]) {
+    if case .lagged(let missed) = change, case .lagged(let before) = changes.last {
+      changes[changes.count - 1] = .lagged(missed: before + missed)
+    } else {
+      changes.append(change)
+    }
   }
 
   func stamp(_ key: Span<UInt8>) throws(StoreError) -> UInt64 {
@@ -94,7 +106,7 @@ extension StateChange {
       for name in fields ?? [] { append(name, &writer) }
     case .removedAll(let type, _): append(1, isComplete: true, type, &writer)
     case .removedEverything: append(2, isComplete: true, "", &writer)
-    case .lagged: break
+    case .lagged: append(3, isComplete: true, "", &writer)
     }
     return writer.bytes
   }
@@ -125,6 +137,7 @@ extension StateChange {
     case 0: self = .record(StateKey(name), fields: isComplete ? Array(texts.dropFirst()) : nil, stamp: stamp)
     case 1: self = .removedAll(type: name, stamp: stamp)
     case 2: self = .removedEverything(stamp: stamp)
+    case 3: self = .lagged(missed: 1)
     default: throw Malformed("it tells of an unknown change")
     }
   }

@@ -8,7 +8,7 @@ extension StateStore {
   /// it in one snapshot; meant for tests and tools.
   ///
   /// - Parameter repair: Whether to put the list of changes right first, in a write of its own: while its end cannot be
-  ///   read, nothing can be updated. What cannot be read of it, or does not lead up to the last change, is dropped;
+  ///   read, nothing can be updated. What cannot be read of it, or does not lead up to the last change, is lost;
   ///   ``changes(after:)`` tells of it as ``StateChange/lagged(missed:)``. A record that cannot be read is left alone;
   ///   ``remove(_:in:)`` removes it.
   /// - Throws: `corruptRecord` for what cannot be read, `damaged` for what contradicts itself; both say which. As any
@@ -29,16 +29,11 @@ extension StateStore {
 
   private func verifyLog(_ transaction: borrowing ReadTransaction) throws -> UInt64 {
     let last = try rows.log.lastStamp(in: transaction)
-    guard try transaction.count(of: rows.log.changes) <= ChangeLog.limit else {
-      throw damaged("state.change holds more than the last \(ChangeLog.limit) changes")
-    }
-    // After a repair it begins later than it need.
-    var expected: UInt64 = 0
+    var expected = last - min(last, ChangeLog.limit)
     var cursor = try transaction.cursor(in: rows.log.changes)
     while try cursor.next() {
-      let stamp = try rows.log.stamp(cursor.key)
-      expected = expected == 0 ? stamp : expected + 1
-      guard stamp == expected else { throw damaged("change \(expected) is missing") }
+      expected += 1
+      guard try rows.log.stamp(cursor.key) == expected else { throw damaged("change \(expected) is missing") }
       do throws(Malformed) {
         _ = try StateChange(decoding: cursor.value, stamp: expected)
       } catch {
@@ -53,7 +48,9 @@ extension StateStore {
     in transaction: borrowing ReadTransaction
   ) throws(StoreError) -> (stamp: UInt64, key: StateKey)? {
     var newest: (stamp: UInt64, key: StateKey)?
-    func note(_ stamp: UInt64, _ key: StateKey) { if stamp > newest?.stamp ?? 0 { newest = (stamp, key) } }
+    func note(_ stamp: UInt64, _ key: StateKey) {
+      if stamp > newest?.stamp ?? 0 && stamp <= ChangeLog.highestStamp { newest = (stamp, key) }
+    }
     var records = try transaction.cursor(in: rows.records)
     while try records.next() {
       do throws(Malformed) {

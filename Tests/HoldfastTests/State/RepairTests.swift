@@ -65,7 +65,22 @@ import Testing
     let store = try make(fixture) { t, log in
       for n in [4, 5] as [UInt64] { try t.remove(key(n), in: log) }
     }
-    try expect([.lagged(missed: 1), five], of: store, rows: [5])
+    try expect([.lagged(missed: 1), five], of: store, rows: [1, 2, 3, 4, 5])
+  }
+
+  /// What was lost is still so after another repair, and takes the place that it had.
+  @Test func whatIsLostStaysLost() throws {
+    let fixture = StateFixture()
+    let store = try make(fixture) { t, log in
+      for n in [1, 2, 5] as [UInt64] { try t.remove(key(n), in: log) }
+    }
+    let lost = [.lagged(missed: 2), .record("t:3", fields: ["n"], stamp: 3), four, five] as [StateChange]
+    #expect { try store.state.verify() } throws: { "\($0)".contains("change 1 is missing") }
+    for _ in 0..<2 {
+      try store.state.verify(repair: true)
+      #expect(try stamps(store) == [1, 2, 3, 4, 5])
+      #expect(try store.read { t in try store.state.rows.log.changes(after: 0, limit: 99, in: t).changes } == lost)
+    }
   }
 
   @Test func whatIsSoundStaysAsItIs() throws {

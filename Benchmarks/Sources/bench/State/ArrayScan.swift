@@ -66,24 +66,18 @@ func arrayScans(_ bench: Bench, _ folder: WorkFolder) throws {
       }
       return 0
     }
-    try bench.compare(
-      unchecked("merged, 3 keys of \(count.named)", 4096),
-      [
-        Contender("Holdfast") { slice in
-          for operation in 0..<slice.operations { _ = try store.state.merged(keys[operation % keys.count]) }
-          return 0
-        }, Contender("array scan, in memory", bar: bar, run: scanned),
-      ])
     // As a store is opened by default: each list has been read before, and nothing was committed since.
     let remembering = try Store.open(at: folder.path(of: "\(count)"))
-    try bench.compare(
-      unchecked("merged again, unchanged, 3 keys of \(count.named)", 4096),
-      [
-        Contender("Holdfast") { slice in
-          for operation in 0..<slice.operations { _ = try remembering.state.merged(keys[operation % keys.count]) }
-          return 0
-        }, Contender("array scan, in memory", bar: bar, run: scanned),
-      ])
+    for (name, store) in [("merged", store), ("merged again, unchanged", remembering)] {
+      try bench.compare(
+        unchecked("\(name), 3 keys of \(count.named)", 4096),
+        [
+          Contender("Holdfast") { slice in
+            for operation in 0..<slice.operations { _ = try store.state.merged(keys[operation % keys.count]) }
+            return 0
+          }, Contender("array scan, in memory", bar: bar, run: scanned),
+        ])
+    }
     try bench.compare(
       unchecked("withMerged, 2 fields, 3 keys of \(count.named)", 4096),
       [

@@ -20,8 +20,7 @@ final class TouchBuffer: Sendable {
   ///
   /// - Returns: Whether the stripe is full, and somebody should take what is in it.
   func note(_ touch: Touch) -> Bool {
-    // The upper bits of a product depend on all bits of the factors.
-    let stripe = Int(truncatingIfNeeded: (UInt64(currentThread()) &* 0x9E37_79B9_7F4A_7C15) >> 61)
+    let stripe = currentThreadPlace(bits: 3)
     let isFull = stripes[stripe].tryUpdate { touches in
       if touches.count < Self.capacity { touches.append(touch) }
       return touches.count >= Self.capacity
