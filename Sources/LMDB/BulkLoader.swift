@@ -68,7 +68,7 @@ package struct BulkLoader: ~Copyable {
       if FileSystem.exists(data) {
         self = .existing(data: data)
       } else {
-        let workshop = try Workshop(isFile ? "\(path).loading" : "\(path)/.loading")
+        let workshop = try Workshop(isFile ? FileSystem.workPath(beside: path, "loading") : "\(path)/.loading")
         self = .new(directory: FileSystem.parent(of: data), data: data, workshop: workshop)
       }
     }

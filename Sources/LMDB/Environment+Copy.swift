@@ -20,7 +20,7 @@ extension Environment {
     guard !writer.isHeldByThisThread else {
       throw StoreError(.nestedWrite, "\(self.path) cannot be copied inside a write of it; copy it afterwards.")
     }
-    let workshop = try Workshop("\(path).copying")
+    let workshop = try Workshop(FileSystem.workPath(beside: path, "copying"))
     do throws(StoreError) {
       if compact {
         unsafe try withSnapshot { (transaction) throws(StoreError) in

@@ -8,6 +8,15 @@
 
 /// The few file operations that a store needs, each a typed error that names the path.
 package enum FileSystem {
+  /// A path beside another one that nobody has: what is made there is one's own, and in nobody's place.
+  ///
+  /// - Parameters:
+  ///   - path: The path that the work gets when it is done.
+  ///   - ending: What the name ends in, for whoever finds it after a crash.
+  package static func workPath(beside path: String, _ ending: String) -> String {
+    "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).\(ending)"
+  }
+
   /// Whether something exists at the path; a dangling link does.
   package static func exists(_ path: String) -> Bool {
     var status = stat()

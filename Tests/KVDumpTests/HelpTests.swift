@@ -48,7 +48,7 @@ import Testing
     #expect(try Tool.kvdump("dump", "--help").output == Tool.kvdump(["help"] + words.prefix(1)).output)
     #expect(try Tool.kvdump("outbox", "list", "--help").output == Tool.kvdump(["help"] + words.suffix(2)).output)
     let group = try Tool.kvdump("help", "outbox").output.split(separator: "\n")
-    #expect(group.count == 7 && group.allSatisfy { $0.hasPrefix("  outbox ") })
+    #expect(group.count == 8 && group.allSatisfy { $0.hasPrefix("  outbox ") })
     #expect(try Tool.kvdump(Tool.fixture("env/many")).errors.contains("such as `kvdump info "))
     #expect(try Tool.kvdump("get", Tool.fixture("env/named"), "none").errors.contains("`kvdump ls` lists"))
     let terms = try Tool.kvdump("help", "terms")

@@ -37,7 +37,9 @@ import Testing
     try fill()
     let list = try kvdump("outbox", "list", path, "--limit", "5")
     let lines = list.output.split(separator: "\n")
-    #expect(list.status == 0 && lines.count == 7 && lines.last == "7 pending, 0 dead")
+    #expect(
+      list.status == 0 && lines.count == 7
+        && lines.last == "7 pending, 0 dead; at most 5 of each are shown, --limit says how many")
     #expect(lines[1].contains("waiting") && lines[1].contains("post:1") && lines[1].contains("k\\x1b[0m"))
     #expect(!list.output.contains("\u{1B}"))
   }

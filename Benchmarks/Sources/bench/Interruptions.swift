@@ -5,8 +5,10 @@ final class Interruptions {
   private let sources: [any DispatchSourceSignal]
 
   init(removing folder: String) {
-    sources = [SIGINT, SIGTERM].map { number in
-      signal(number, SIG_IGN)
+    sources = [SIGINT, SIGTERM, SIGHUP, SIGPIPE].compactMap { number in
+      let former = signal(number, SIG_IGN)
+      // What was started to outlive its terminal goes on.
+      if number == SIGHUP, former != nil { return nil }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
         // The run goes on meanwhile and may make a file in a folder that is just being emptied.

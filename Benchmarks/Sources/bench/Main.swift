@@ -50,14 +50,22 @@ struct Main {
     let missed = report.rows.filter { $0.met == false }
     print("\n\(report.rows.count) rows, \(report.rows.filter { $0.met == true }.count) bars met, \(missed.count) not:")
     for row in missed { print(row.line) }
-    if let path = arguments.json { try report.json.write(to: URL(filePath: path)) }
-    if let path = arguments.markdown { try Data(report.markdown.utf8).write(to: URL(filePath: path)) }
+    var files: [(path: String, content: Data)] = []
+    if let path = arguments.json { files.append((path, try report.json)) }
+    if let path = arguments.markdown { files.append((path, Data(report.markdown.utf8))) }
     if let folder = arguments.charts {
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      for suite in report.suites {
-        try Data(report.chart(of: suite).utf8).write(to: URL(filePath: "\(folder)/\(suite).svg"))
+      files += report.suites.map { ("\(folder)/\($0).svg", Data(report.chart(of: $0).utf8)) }
+    }
+    // One that cannot be written does not take the others along.
+    let failures = files.compactMap { file -> String? in
+      do {
+        try file.content.write(to: URL(filePath: file.path))
+        return nil
+      } catch {
+        return "\(file.path) cannot be written: \(error.localizedDescription)"
       }
     }
+    if !failures.isEmpty { throw UsageError(failures.joined(separator: "\n")) }
   }
 
   private static func compare(_ paths: [String]) throws {

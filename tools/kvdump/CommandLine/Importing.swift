@@ -20,6 +20,7 @@ struct Importing {
   var records: Int { loading?.records ?? 0 }
   /// How many records, and what became of those that were there.
   var summary: String { loading?.summary(mode) ?? "nothing" }
+  var remark: String? { loading?.remark }
 
   init(_ path: String, mapSize: UInt64?, default name: [UInt8]?, _ mode: BulkLoader.Mode) {
     self.path = path

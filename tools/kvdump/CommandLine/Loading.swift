@@ -12,6 +12,9 @@ final class Loading {
   private var valueSize: Int?
   private var lastKey: [UInt8] = []
   private(set) var records = 0
+  private var nameOfFiles: String?
+  /// What does not come with records: the files that some of them name.
+  private(set) var remark: String?
   /// Records that met one that was there, or had come before.
   var met: Int { loader.met }
 
@@ -68,6 +71,7 @@ final class Loading {
     self.flags = flags
     valueSize = nil
     lastKey = []
+    nameOfFiles = name.flatMap { StoreFolder.name(ofFilesIn: String(decoding: $0, as: UTF8.self)) }
   }
 
   /// Stores a record.
@@ -82,6 +86,9 @@ final class Loading {
     }
     if mode == .append { lastKey = key }
     records += 1
+    if let nameOfFiles, remark == nil {
+      remark = "the folder `\(nameOfFiles)` of the store is not in what was read; copy it too, or use `kvdump copy`"
+    }
   }
 
   /// LMDB stores keys of a wrong size, and finds them no more.

@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import LMDBFile
 
 /// A file that appears under its name once it is complete; what was there before stays until then, and what was begun
@@ -17,13 +18,23 @@ final class NewFile {
     if status?.isRegular == true, (try? DataFile(at: path)) != nil {
       throw Failure(.cannotCreate, "\(printable(path)) is an LMDB file, which is not written over; name another file")
     }
+    if Self.isLock(path) {
+      throw Failure(.cannotCreate, "\(printable(path)) is a lock of the store beside it; name another file")
+    }
     let isSpecial = status.map { !$0.isRegular } ?? false
-    workPath = isSpecial ? path : path + ".part"
+    workPath = isSpecial ? path : FileSystem.workPath(beside: path, "part")
     do throws(ReadError) {
       output = Output(try Descriptor(creating: workPath), name: path)
     } catch {
       throw Failure(.cannotCreate, "\(printable(path)) cannot be made: \(error.description)")
     }
+  }
+
+  /// Whether it is what the programs that have a store open share.
+  private static func isLock(_ path: String) -> Bool {
+    let url = URL(fileURLWithPath: path)
+    let isNamed = url.lastPathComponent == "lock.mdb" || url.pathExtension == "lock"
+    return isNamed && FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path + "/data.mdb")
   }
 
   deinit {

@@ -29,19 +29,20 @@ struct CopyCommand: Command {
     guard !FileManager.default.fileExists(atPath: target) else {
       throw Failure(.cannotCreate, "\(printable(target)) is there already; name a directory that is not")
     }
-    let work = target + ".copying"
-    try? FileManager.default.removeItem(atPath: work)
+    let work = FileSystem.workPath(beside: target, "copying")
     defer { try? FileManager.default.removeItem(atPath: work) }
     try Loading.makeDirectory(work)
     var (commit, files) = try attempt(in: work, context)
     var missing = try missingFiles(in: work)
-    for _ in 0..<3 where !missing.isEmpty {
+    // What two commits name and nobody has is not there, and no writer has taken it away.
+    var isLost = missing.isEmpty
+    for _ in 0..<3 where !isLost {
       (commit, files) = try attempt(in: work, context)
       let still = try missingFiles(in: work)
-      // What two commits name and nobody has is not there: `verify` says so of the store, and of its copy.
-      missing = still.isSubset(of: missing) ? [] : still
+      isLost = still.isSubset(of: missing)
+      missing = still
     }
-    guard missing.isEmpty else {
+    guard isLost else {
       throw Failure(
         .busy,
         "\(printable(reading.path)): its files are replaced faster than they can be copied; copy it when less is written"
@@ -58,6 +59,12 @@ struct CopyCommand: Command {
     context.remark(
       "commit \(commit) copied: \(size(before)) became \(size(after))"
         + (files > 0 ? ", with \(count(files, "file"))" : ""))
+    if let first = missing.min() {
+      throw Failure(
+        .negativeAnswer,
+        "\(printable(reading.path)) lacks \(count(missing.count, "file")) that its records name, such as \(first), and so "
+          + "does the copy; all else is in it")
+    }
   }
 
   /// Copies the data, and the files that are there.

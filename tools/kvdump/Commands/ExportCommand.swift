@@ -11,7 +11,7 @@ struct ExportCommand: Command {
       """,
     options: [
       .init("-F, --format", value: "FORMAT", "jsonl (usual) or csv, which keeps no flags"),
-      .init("--encoding", value: "ENCODING", "bytes: auto, utf8, hex or base64"),
+      .init("--encoding", value: "ENCODING", "bytes: auto, hex or base64"),
       .init("--no-header", "leave out the first line"),
       .init("--no-trailer", "leave out the last line"),
       .init("-f, --file", value: "FILE", "write to a file, which appears once it is complete"),
@@ -35,6 +35,9 @@ struct ExportCommand: Command {
     name = arguments.next()
     format = try arguments.choice("--format") ?? .jsonl
     encoding = try arguments.choice("--encoding") ?? .auto
+    guard encoding != .utf8 else {
+      throw Failure(.usage, "--encoding utf8 would lose bytes that are no text; without it, those alone are in base64")
+    }
     hasHeader = !arguments.has("--no-header")
     hasTrailer = !arguments.has("--no-trailer") && format == .jsonl
     file = arguments.value("-f")

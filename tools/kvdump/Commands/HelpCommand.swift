@@ -49,6 +49,9 @@ struct HelpCommand: Command {
     meta page    page 0 and 1 in turn: which commit is the newest, and where its databases start
     reader       a program that looks at one commit, whatever is committed meanwhile; lock.mdb lists them all
     map          the largest size the file may have; it is reserved, and not used up
+    outbox       requests that must reach a server; one that cannot be delivered is a dead letter, and can be requeued
+    lane         requests that are sent in order, one at a time; a held one keeps those behind it until the app resolves it
+    gate         what closes after failures, before a host or credentials; one request tries when its time is over
     dump         a data file as text, which every version of LMDB on every machine can load
     """
 

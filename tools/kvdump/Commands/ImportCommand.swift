@@ -60,6 +60,7 @@ struct ImportCommand: Command {
     }
     context.progress.clear()
     context.remark("\(importing.summary) imported")
+    if let remark = importing.remark { context.remark(remark) }
   }
 
   /// For an existing file, how large its map must be.

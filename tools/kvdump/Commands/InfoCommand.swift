@@ -23,9 +23,12 @@ struct InfoCommand: Command {
   private func describe(_ snapshot: Snapshot, _ file: DataFile) throws(ReadError) -> [(String, String)] {
     let meta = snapshot.meta
     let status = try file.source.status()
-    let other = try file.metas().first { $0.number != meta.number }.map { previous($0, snapshot.filePages) } ?? ""
-    let databases = (try? snapshot.databases()) ?? []
-    let names = databases.map(\.title)
+    let other =
+      try file.metas().first { $0.number != meta.number }.map {
+        previous($0, meta.transactionID, snapshot.filePages)
+      } ?? ""
+    let databases = try? snapshot.databases()
+    let others = snapshot.main.entries - (databases ?? []).count
     let free = try? snapshot.freePageCount()
     var lines = [
       ("commit", "\(meta.transactionID) (meta \(meta.number))\(cut(meta, snapshot.filePages) ?? ""); \(other)"),
@@ -40,9 +43,10 @@ struct InfoCommand: Command {
       ),
       (
         "databases",
-        "\(databases.count) named, \(count(snapshot.main.entries - databases.count, "plain record")) in the main one"
+        databases.map { "\($0.count) named, \(count(others, "plain record")) in the main one" }
+          ?? "\(count(others, "record")) in the list of them, which is damaged"
       ),
-      ("contents", contents(names)),
+      ("contents", databases.map { contents($0.map(\.title)) } ?? "not known"),
       ("readers", try readers(file, meta)),
     ]
     if meta.address != 0 { lines.append(("address", "wants to be mapped at 0x\(String(meta.address, radix: 16))")) }
@@ -50,9 +54,10 @@ struct InfoCommand: Command {
   }
 
   /// What became of the commit of the other meta page.
-  private func previous(_ page: MetaPage, _ filePages: Int) -> String {
+  private func previous(_ page: MetaPage, _ newest: UInt64, _ filePages: Int) -> String {
     if let problem = page.problem { return "meta \(page.number) is damaged: \(problem)" }
     guard let meta = page.meta else { return "" }
+    if meta.transactionID == newest { return "meta \(page.number) names the same" }
     let state = cut(meta, filePages) ?? (meta.main.root == nil ? " is empty" : " can still be read")
     return "the one before, \(meta.transactionID) (meta \(page.number)),\(state)"
   }
@@ -81,7 +86,8 @@ struct InfoCommand: Command {
     }
     guard let table else { return "the lock file is of another kind" }
     let active = table.readers.filter { $0.transactionID != nil }
-    if active.isEmpty { return "none" }
+    let processes = Set(table.readers.filter(\.isAlive).map(\.processID)).count
+    if active.isEmpty { return processes == 0 ? "none" : "none now; \(count(processes, "process", "processes")) may" }
     let lag =
       active.compactMap(\.transactionID).map { meta.transactionID > $0 ? meta.transactionID - $0 : 0 }.max() ?? 0
     let dead = active.count { !$0.isAlive }

@@ -130,6 +130,7 @@ struct LoadCommand: Command {
     try loading?.finish()
     context.progress.clear()
     context.remark("\(loading?.summary(mode) ?? "nothing") loaded")
+    if let remark = loading?.remark { context.remark(remark) }
   }
 
   private func open(_ mapSize: UInt64?) throws(Failure) -> Loading {

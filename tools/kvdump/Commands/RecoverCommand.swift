@@ -89,6 +89,9 @@ struct RecoverCommand: Command {
     try context.output.line(
       "recovered \(count(loading.records - loading.met, "record")) of \(source)"
         + (lost > 0 ? "; \(lost) missing from it" : "") + "; wrote \(printable(output)), \(size(newSize))")
+    if lost > 0, salvage.outcomes.contains(where: { $0.title == "outbox.entry" }) {
+      try context.output.line("next: `kvdump outbox repair \(printable(output))` makes lost indexes of the outbox anew")
+    }
     try context.output.flush()
     let isDoubtful = salvage.hasBrokenMeta && salvage.outcomes.contains { $0.uncertain > 0 }
     if lost > 0 || refused > 0 || isDoubtful || salvage.transactionID == nil { throw Failure(.negativeAnswer, "") }

@@ -140,7 +140,10 @@ struct RecordFormat {
   func json(_ bytes: [UInt8]) -> String {
     switch encoding {
     case .auto:
-      if let text = String(validating: bytes, as: UTF8.self) { return JSONText.quoted(text) }
+      // Readers of JSON drop a mark of the byte order at the start of a string.
+      if !bytes.starts(with: [0xEF, 0xBB, 0xBF]), let text = String(validating: bytes, as: UTF8.self) {
+        return JSONText.quoted(text)
+      }
       return "{\"b64\":\"\(Data(bytes).base64EncodedString())\"}"
     case .utf8: return JSONText.quoted(String(decoding: bytes, as: UTF8.self))
     case .hex: return "{\"hex\":\"\(hexadecimal(bytes))\"}"

@@ -21,6 +21,17 @@ struct OutboxRequeueCommand: Command {
 
   func run(_ context: Context) throws(Failure) {
     let store = try openExisting(path)
+    let reading = Reading(path)
+    guard let item = try OutboxReader(reading, try reading.snapshot()).item(id) else {
+      throw Failure(.negativeAnswer, "\(printable(path)): the outbox has no entry \(id)")
+    }
+    guard item.state == "dead" else {
+      let remedy =
+        item.state == "held"
+        ? "the app decides about it with `resolve`, or `outbox cancel` takes it back" : "it goes out by itself"
+      throw Failure(
+        .negativeAnswer, "\(printable(path)): entry \(id) is \(item.state), and has not been given up; \(remedy)")
+    }
     do {
       let new = try store.write { [id] transaction in try store.outbox.requeue(id, in: &transaction) }
       try context.output.line("entry \(id) waits again, as entry \(new)")
@@ -57,6 +68,39 @@ struct OutboxCancelCommand: Command {
         throw Failure(.negativeAnswer, "\(printable(path)): no entry \(id) waits in the outbox")
       }
       try context.output.line("entry \(id) is taken back")
+    } catch {
+      throw Failure(error)
+    }
+  }
+}
+
+/// `outbox repair PATH`: makes anew what can be derived.
+struct OutboxRepairCommand: Command {
+  static let help = Help(
+    "outbox repair", "PATH", "makes lost indexes of the outbox anew, so that all is sent; this changes the store",
+    details: """
+      Requests and their states are taken for the truth. A request whose state is lost is held. The end of the state's list of
+      changes, without which nothing can be updated, is put right as well. The store is opened for it: of a file whose pages
+      are damaged, make a sound one first with `recover`. The exit code is 1 if something is wrong still.
+      """,
+    example: "kvdump outbox repair .build/quickstart/store")
+
+  private let path: String
+
+  init(_ arguments: inout Arguments) throws(Failure) { path = try arguments.path() }
+
+  func run(_ context: Context) throws(Failure) {
+    let store = try openExisting(path)
+    do {
+      let found = try store.outbox.verify(repair: true)
+      for problem in found.problems { try context.output.line(printable(problem)) }
+      let rest = try store.outbox.verify()
+      try context.output.line(
+        "\(count(found.count, "problem")), \(count(found.repaired, "row")) put right, \(rest.count) left")
+      try store.state.verify(repair: true)
+      guard rest.count == 0 else { throw Failure(.negativeAnswer, "") }
+    } catch let error as Failure {
+      throw error
     } catch {
       throw Failure(error)
     }

@@ -42,7 +42,10 @@ struct OutboxListCommand: Command {
         let header = ["SEQ", "STATE", "TRIES", "CREATED", "KIND", "LANE", "BYTES", "FILES", "LAST ERROR"]
         try context.output.table(pending + rows, under: header, right: [0, 2, 6, 7])
       }
-      try context.output.line("\(outbox.pendingCount) pending, \(outbox.deadCount) dead")
+      let isCut = pending.count == limit || rows.count == limit
+      try context.output.line(
+        "\(outbox.pendingCount) pending, \(outbox.deadCount) dead"
+          + (isCut ? "; at most \(limit) of each are shown, --limit says how many" : ""))
     }
   }
 

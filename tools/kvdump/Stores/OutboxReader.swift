@@ -29,6 +29,7 @@ struct OutboxReader {
   private let entries: StoreTable
   private let deliveries: StoreTable
   private let dead: StoreTable
+  private let layout: UInt64
   private let clock: OutboxRow.Clock?
   private let snapshot: Snapshot
   private let reading: Reading
@@ -40,7 +41,14 @@ struct OutboxReader {
     deliveries = try StoreTable("outbox.state", of: "outbox", reading, snapshot)
     dead = try StoreTable("outbox.dead", of: "outbox", reading, snapshot)
     let meta = try StoreTable("outbox.meta", of: "outbox", reading, snapshot)
-    let layout = try meta.value(OutboxRow.layoutKey).flatMap { OutboxRow.number($0) } ?? 0
+    let number = try meta.value(OutboxRow.layoutKey).map { OutboxRow.number($0) } ?? 0
+    guard let number else {
+      throw Failure(
+        .damagedData,
+        "\(printable(reading.path)): the number of the outbox's layout cannot be read, so the store cannot be opened; "
+          + "restore a copy")
+    }
+    layout = number
     guard layout <= OutboxRow.layout else {
       throw Failure(
         .notAStore,
@@ -129,6 +137,37 @@ struct OutboxReader {
 
   /// Who sends what is there, as far as this system tells.
   func drain() -> DrainLock? { DrainLock(of: "\(entries.directory)/outbox.lock") }
+
+  /// What the indexes lack or have too much of, a line each: a request that they do not name is not sent.
+  func indexProblems() throws(Failure) -> [String] {
+    // Older layouts are brought up to date by the store.
+    guard layout == OutboxRow.layout else { return [] }
+    var (requests, attachments) = (0, 0)
+    var heads: [String: String] = [:]
+    try forEachPending { (item) throws(Failure) in
+      guard let entry = item.entry else { return true }
+      requests += 1
+      attachments += entry.attachments.count
+      if heads[entry.lane] == nil { heads[entry.lane] = item.state }
+      return true
+    }
+    try forEachDead { (item) throws(Failure) in
+      attachments += item.entry?.attachments.count ?? 0
+      return true
+    }
+    let waiting = heads.values.count { $0 == "waiting" }
+    let indexes = [
+      ("outbox.lane", requests, "request"), ("outbox.due", waiting, "lane that waits"),
+      ("outbox.attachment", attachments, "file"),
+    ]
+    var problems: [String] = []
+    for (name, expected, noun) in indexes {
+      let rows = try table(name)?.count ?? 0
+      if rows == expected { continue }
+      problems.append("\(name) has \(count(rows, "row")), and there should be one for each \(noun): \(expected)")
+    }
+    return problems
+  }
 
   private static func title(_ scope: OutboxScope) -> String {
     switch scope {

@@ -4,7 +4,8 @@ import LMDBFile
 /// `outbox verify PATH`: whether every entry can be read, and has what belongs to it.
 struct OutboxVerifyCommand: Command {
   static let help = Help(
-    "outbox verify", "PATH", "checks that every entry of the outbox can be read, and has its files",
+    "outbox verify", "PATH", "checks that every entry of the outbox can be read, is found, and has its files",
+    details: "What is wrong with the indexes, without which nothing is sent, `outbox repair` puts right.",
     options: Help.reading, example: "kvdump outbox verify .build/quickstart-backlog")
 
   private let reading: Reading
@@ -46,6 +47,10 @@ struct OutboxVerifyCommand: Command {
           errors += 1
           try context.output.line("\(word)    \(printable(error.message))")
         }
+      }
+      for problem in try outbox.indexProblems() {
+        errors += 1
+        try context.output.line("\(word)    \(problem)")
       }
       try context.output.line("\(count(errors, "error")), \(count(checked, "entry", "entries")) checked")
       if errors > 0 { throw Failure(.negativeAnswer, "") }

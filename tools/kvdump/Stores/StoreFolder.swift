@@ -16,10 +16,13 @@ enum StoreFolder: CaseIterable {
   /// Where it is beside a data file; `nil` beside one that is not in a directory of its own.
   func path(of file: DataFile) -> String? { file.directory.map { "\($0)/\(name)" } }
 
+  /// The folder whose files the keys of a database name.
+  static func name(ofFilesIn database: String) -> String? { allCases.first { $0.database == database }?.name }
+
   /// The folders of a store with these databases.
   static func all(of databases: [String]) -> [StoreFolder] { allCases.filter { databases.contains($0.database) } }
 
-  /// The regular files in a folder that are complete, in order; none if it is not there.
+  /// The files in a folder that are complete, behind links too, in order; none if it is not there.
   static func names(in path: String) throws(Failure) -> [String] {
     do {
       let names = try FileManager.default.contentsOfDirectory(atPath: path)
@@ -32,7 +35,7 @@ enum StoreFolder: CaseIterable {
   }
 
   private static func isFile(_ path: String) -> Bool {
-    (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType == .typeRegular
+    (try? ByteSource.status(of: path))?.isRegular ?? false
   }
 
   /// The names that the data gives files, as paths in its directory.
