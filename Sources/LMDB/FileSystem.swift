@@ -13,6 +13,7 @@ package enum FileSystem {
   /// - Parameters:
   ///   - path: The path that the work gets when it is done.
   ///   - ending: What the name ends in, for whoever finds it after a crash.
+  /// - Returns: The path, in the same directory.
   package static func workPath(beside path: String, _ ending: String) -> String {
     "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).\(ending)"
   }
