@@ -17,9 +17,12 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   package var mayUseReserve = false
   /// Whether LMDB has refused something for good: the transaction will not commit.
   package var isDoomed: Bool { failure != nil }
-  private(set) var cursors = WriteCursors()
+  var cursors = WriteCursors()
   /// Where the next number of a database is, for who appends to it.
   var known = KnownNumber()
+  /// What the layer above remembers of this transaction, such as when it began. A nested one begins with it, and what it
+  /// puts here stays if it is kept.
+  package var memo: AnyObject?
   /// What to do once the commit has happened, outside every lock.
   var commitActions: [@Sendable () -> Void] = []
 
@@ -151,6 +154,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
     transaction.changedBytes = changedBytes
     transaction.mayUseReserve = mayUseReserve
     transaction.known = known
+    transaction.memo = memo
     var isEnded = false
     do {
       let result = try body(&transaction)
@@ -163,6 +167,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
       commitActions += transaction.commitActions
       changedBytes = transaction.changedBytes
       known = transaction.known
+      memo = transaction.memo
       return result
     } catch {
       if !isEnded {

@@ -1,4 +1,5 @@
 import LMDB
+import Synchronization
 
 extension Outbox {
   /// An attempt that is on disk and may be made.
@@ -13,7 +14,10 @@ extension Outbox {
     /// Whether the process ended during its last attempt. It is sent alone then, so that no other is suspected with it.
     let isSuspect: Bool
 
-    init(_ entry: OutboxEntry, _ state: DeliveryState, mustReconcile: Bool) {
+    /// Whether it has come back, as the drain that made it notes.
+    let isOver = Atomic(false)
+
+    init(_ entry: consuming OutboxEntry, _ state: DeliveryState, mustReconcile: Bool) {
       self.entry = entry
       epoch = state.epoch
       generation = state.generation
@@ -58,7 +62,11 @@ extension Outbox {
       let found = try look(allowance, &memory, in: transaction.reader)
       for key in found.damaged { try transaction.remove(key, in: due) }
       var misses = found.damaged.count
-      for key in memory.scheduler.pick(allowance.room, from: found.lines, at: clock.time) {
+      let picked = memory.scheduler.pick(allowance.room, from: found.lines, at: clock.time)
+      if picked.count > 2 {
+        for database in [entries, lanes] { transaction.openCursor(in: database) }
+      }
+      for key in picked {
         guard allowance.room > 0 else { break }
         switch try take(
           key, alone: allowance.inFlight.isEmpty, epoch: epoch, rules, at: clock, in: &transaction)
@@ -97,7 +105,7 @@ extension Outbox {
     guard var state = found, state.phase == .waiting else { return .removed }
     let entry: OutboxEntry
     do throws(StoreError) {
-      guard let found = try self.entry(id, in: transaction.reader) else {
+      guard let found = try self.entry(id, in: transaction) else {
         throw StoreError(.corruptRecord, "The outbox entry \(id) is gone, but its state is there.")
       }
       entry = found
@@ -114,7 +122,8 @@ extension Outbox {
     state.claim(epoch: epoch)
     try set(state, of: id, in: &transaction)
     try note(.claimed, id, attempt: state.attempts, at: clock, in: &transaction)
-    return .claimed(Claim(entry, state, mustReconcile: state.mustReconcile(at: clock.time, rules)))
+    let mustReconcile = state.mustReconcile(at: clock.time, rules)
+    return .claimed(Claim(entry, state, mustReconcile: mustReconcile))
   }
 
   /// Holds an entry that is not in flight.

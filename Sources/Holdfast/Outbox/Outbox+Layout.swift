@@ -38,7 +38,24 @@ extension Outbox {
   /// cannot be read has none any more, and keeps back what is behind it no longer.
   func migrate(in transaction: inout WriteTransaction) throws(StoreError) {
     // Another process may have been here first.
-    guard try meta.value(OutboxRow.layoutName, in: transaction.reader) < OutboxRow.layout else { return }
+    let found = try meta.value(OutboxRow.layoutName, in: transaction.reader)
+    guard found < OutboxRow.layout else { return }
+    if found < 3 { try remakeIndexes(in: &transaction) }
+    try moveHighestNumber(in: &transaction)
+    try meta.set(OutboxRow.layoutName, to: OutboxRow.layout, in: &transaction)
+  }
+
+  /// From layouts before 4: the newest record of the journal tells the highest number of an entry from now on.
+  private func moveHighestNumber(in transaction: inout WriteTransaction) throws(StoreError) {
+    let name = "sequence"
+    let told = try meta.value(name, in: transaction.reader)
+    try transaction.removeValue(forKey: name, in: metaRows)
+    let highest = max(told, try highestRow(in: transaction.reader))
+    guard let row = try journalRow(telling: highest, in: transaction.reader) else { return }
+    try transaction.set(row.value, forKey: row.key, in: journal.rows)
+  }
+
+  private func remakeIndexes(in transaction: inout WriteTransaction) throws(StoreError) {
     _ = try startedClock(in: &transaction)
     let old = try transaction.reader.keys(of: .all, in: due, limit: .max)
     for key in old where key.count != DueKey.length {
@@ -53,6 +70,5 @@ extension Outbox {
       guard let id = OutboxRow.id(key), let entry = try readableEntry(id, in: transaction.reader) else { continue }
       try transaction.insert(laneKey(entry.lane, id), in: lanes)
     }
-    try meta.set(OutboxRow.layoutName, to: OutboxRow.layout, in: &transaction)
   }
 }

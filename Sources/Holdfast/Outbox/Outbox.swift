@@ -80,10 +80,11 @@ public struct Outbox: Sendable {
 
   /// Writes down what has happened, and tells this process once it is committed.
   func note(
-    _ kind: JournalRecord.Kind, _ id: EntryID, attempt: UInt16 = 0, reason: String = "", _ event: OutboxEvent? = nil,
-    at clock: OutboxClock, in transaction: inout WriteTransaction
+    _ kind: JournalRecord.Kind, _ id: EntryID, attempt: UInt16 = 0, reason: String = "", isNew: Bool = false,
+    _ event: OutboxEvent? = nil, at clock: OutboxClock, in transaction: inout WriteTransaction
   ) throws(StoreError) {
-    try journal.append(kind, id, attempt: attempt, reason: reason, at: clock.anchor.wall, in: &transaction)
+    try journal.append(
+      kind, id, attempt: attempt, reason: reason, isNew: isNew, at: clock.anchor.wall, in: &transaction)
     guard let event else { return }
     transaction.afterCommit { [board, observer] in Self.tell(event, board, observer) }
   }

@@ -210,6 +210,19 @@ struct OutboxCheck {
         report.add("The record \(number) of the journal cannot be read: \(error.reason).")
       }
     }
+    try checkHighest(in: transaction)
+  }
+
+  /// Numbers would be given twice if the journal told less than there is.
+  private mutating func checkHighest(in transaction: borrowing ReadTransaction) throws(StoreError) {
+    do throws(StoreError) {
+      let highest = try outbox.highestRow(in: transaction)
+      guard let row = try outbox.journalRow(telling: highest, in: transaction) else { return }
+      report.add("The journal does not know that there is an entry \(highest).")
+      fixes.append(.add(row.key, row.value, outbox.journal.rows))
+    } catch  where error.code == .corruptRecord {
+      // The key that is no number has been named.
+    }
   }
 
   private mutating func id(of key: Span<UInt8>, _ name: String) -> EntryID? {
