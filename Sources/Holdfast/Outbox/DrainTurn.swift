@@ -32,6 +32,8 @@ struct DrainTurn: Sendable {
   private var start: Int64?
   /// How often somebody had asked for the end of an attempt.
   private var cancellations: UInt64?
+  /// Whether this drain has looked for rows that are lost.
+  private var hasLookedForLostRows = false
 
   // What goes in.
   var arrived: [Finished] = []
@@ -105,10 +107,21 @@ struct DrainTurn: Sendable {
       allowance, &memory, epoch: epoch, rules, at: clock, in: &transaction)
     let hasChanged = !toSettle.isEmpty || expired.count > 0 || !claims.isEmpty
     if hasChanged {
+      let claimed = inFlight + unsettled.map(\.claim) + claims
+      try outbox.setInFlight(claimed.map(\.entry.id), epoch: epoch, in: &transaction)
       try outbox.set(clock, in: &transaction)
       try outbox.trimJournal(options.journal, afterChanging: toSettle.count + claims.count, in: &transaction)
     }
+    try lookForLostRows(in: &transaction)
     seen = hasChanged ? transaction.id : transaction.id - 1
+  }
+
+  /// Once, when there is nothing else to do: what nothing leads to would wait for ever, and nobody would know.
+  private mutating func lookForLostRows(in transaction: inout WriteTransaction) throws(StoreError) {
+    if hasLookedForLostRows || isCancelled || !inFlight.isEmpty || !unsettled.isEmpty || !claims.isEmpty { return }
+    hasLookedForLostRows = true
+    guard let reason = try outbox.lostRows(in: transaction.reader) else { return }
+    transaction.afterCommit { [outbox] in Outbox.tell(.rowsLost(reason: reason), outbox.board, outbox.observer) }
   }
 
   private var rules: DeliveryState.Rules {
@@ -132,7 +145,8 @@ struct DrainTurn: Sendable {
     let failure = failure
     self.failure = nil
     if items.count > 1, failure == nil {
-      for place in Self.scattered(items.count) {
+      // In flight together is what is of different lanes, whose order nobody is promised.
+      for place in RemovalOrder.scattered(items.count) {
         do {
           try settle(items[place], at: clock, in: &transaction)
         } catch {
@@ -151,17 +165,6 @@ struct DrainTurn: Sendable {
         try handle(error, of: item, at: clock, in: &transaction)
       }
     }
-  }
-
-  /// Places in an order in which rows that lie side by side are removed: five of seven, and then the others.
-  ///
-  /// From front to back, LMDB would fill a page that is three quarters empty from the next, a row for each that is
-  /// removed. Pages that are all just above a quarter are put together instead. What is in flight together is of
-  /// different lanes, whose order nobody is promised.
-  static func scattered(_ count: Int) -> [Int] {
-    // A page has as many rows of an entry as this.
-    if count < 16 { return Array(0..<count) }
-    return (0..<count).filter { $0 % 7 != 0 && $0 % 7 != 3 } + (0..<count).filter { $0 % 7 == 0 || $0 % 7 == 3 }
   }
 
   private func settle(_ item: Finished, at clock: OutboxClock, in transaction: inout WriteTransaction) throws {

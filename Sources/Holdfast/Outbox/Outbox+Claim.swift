@@ -47,7 +47,8 @@ extension Outbox {
 
   /// Claims entries that are due, at most one a lane.
   ///
-  /// The claims are durable with the transaction, before anything is sent. An entry that cannot be read is held, and
+  /// The claims are durable with the transaction, before anything is sent; the caller writes down what is in flight then,
+  /// with ``setInFlight(_:epoch:in:)``. An entry that cannot be read is held, and
   /// a row that is out of place is removed. Costs a few steps for each route and priority that has something waiting,
   /// and for each claim, whatever else waits.
   ///
@@ -66,21 +67,25 @@ extension Outbox {
       if picked.count > 2 {
         for database in [entries, lanes] { transaction.openCursor(in: database) }
       }
+      var gone: [DueKey] = []
       for key in picked {
         guard allowance.room > 0 else { break }
         switch try take(
           key, alone: allowance.inFlight.isEmpty, epoch: epoch, rules, at: clock, in: &transaction)
         {
         case .claimed(let claim):
+          gone.append(key)
           claims.append(claim)
           allowance.inFlight.append(claim)
           allowance.room = claim.isSuspect ? 0 : allowance.room - 1
         case .removed:
+          gone.append(key)
           misses += 1
         case .mustWait:
           allowance.room = 0
         }
       }
+      for place in RemovalOrder.scattered(gone.count) { try transaction.remove(gone[place].bytes, in: due) }
       // Each miss has removed a row, so that this ends.
       if misses == 0 || allowance.room == 0 { return (claims, found.nextDue) }
     }
@@ -94,6 +99,7 @@ extension Outbox {
     case mustWait
   }
 
+  /// Claims the entry of a row, which the caller removes unless the entry must wait.
   private func take(
     _ key: DueKey, alone: Bool, epoch: UInt64, _ rules: DeliveryState.Rules, at clock: OutboxClock,
     in transaction: inout WriteTransaction
@@ -101,7 +107,6 @@ extension Outbox {
     let id = key.id
     let found = try soundState(of: id, at: clock, in: &transaction)
     if !alone, let found, found.crashes > 0 { return .mustWait }
-    try transaction.remove(key.bytes, in: due)
     guard var state = found, state.phase == .waiting else { return .removed }
     let entry: OutboxEntry
     do throws(StoreError) {
@@ -118,7 +123,6 @@ extension Outbox {
       try offer(id, state, lane: entry.lane, in: &transaction)
       return .removed
     }
-    try transaction.insert(runKey(epoch, id), in: running)
     state.claim(epoch: epoch)
     try set(state, of: id, in: &transaction)
     try note(.claimed, id, attempt: state.attempts, at: clock, in: &transaction)

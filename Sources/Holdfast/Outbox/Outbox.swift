@@ -35,7 +35,7 @@ public struct Outbox: Sendable {
   let keys: Database
   /// Time on the scale of ages, entry number → nothing.
   let expiries: Database
-  /// Epoch, entry number → nothing: what has been claimed and is not settled, in flight or held.
+  /// Epoch → the numbers of the entries in flight; epoch, entry number → nothing, for an entry that is held.
   let running: Database
   /// Entry number → ``DeadEntry``.
   let dead: Database

@@ -38,7 +38,7 @@ extension OutboxEntry {
     writer.append(head)
     writer.append(text: kind)
     writer.append(text: lane)
-    writer.append(text: queue)
+    if !queue.isEmpty { writer.append(text: queue) }
     if let host { writer.append(text: host) }
     if let credentials { writer.append(text: credentials) }
     if let key { writer.append(text: key) }
