@@ -1,5 +1,10 @@
 import CLMDB
 
+/// What is done after a commit. In a structure of its own, since an array of closures allocates a second one for each.
+struct CommitAction: Sendable {
+  let run: @Sendable () -> Void
+}
+
 /// The one write transaction of an environment, for the length of a closure.
 ///
 /// It sees its own changes; nobody else does before the commit, which happens when the closure returns. If the
@@ -24,7 +29,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   /// puts here stays if it is kept.
   package var memo: AnyObject?
   /// What to do once the commit has happened, outside every lock.
-  var commitActions: [@Sendable () -> Void] = []
+  var commitActions: [CommitAction] = []
 
   @_lifetime(immortal)
   init(_ raw: OpaquePointer, owner: EnvironmentID) {
@@ -187,7 +192,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   /// - Parameter action: Short and non-blocking, such as waking a task.
   @_lifetime(self: copy self)
   public mutating func afterCommit(_ action: @escaping @Sendable () -> Void) {
-    commitActions.append(action)
+    commitActions.append(CommitAction(run: action))
   }
 
   /// The cursor for a change, if it is worth one.

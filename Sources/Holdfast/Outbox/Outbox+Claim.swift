@@ -110,10 +110,7 @@ extension Outbox {
     guard var state = found, state.phase == .waiting else { return .removed }
     let entry: OutboxEntry
     do throws(StoreError) {
-      guard let found = try self.entry(id, in: transaction) else {
-        throw StoreError(.corruptRecord, "The outbox entry \(id) is gone, but its state is there.")
-      }
-      entry = found
+      entry = try existingEntry(id, in: transaction)
     } catch  where error.code == .corruptRecord {
       try setAside(id, &state, error.message, .unfit, epoch: epoch, at: clock, in: &transaction)
       return .removed
@@ -127,7 +124,15 @@ extension Outbox {
     try set(state, of: id, in: &transaction)
     try note(.claimed, id, attempt: state.attempts, at: clock, in: &transaction)
     let mustReconcile = state.mustReconcile(at: clock.time, rules)
-    return .claimed(Claim(entry, state, mustReconcile: mustReconcile))
+    return .claimed(Claim(consume entry, state, mustReconcile: mustReconcile))
+  }
+
+  /// The entry of a state.
+  private func existingEntry(
+    _ id: EntryID, in transaction: borrowing WriteTransaction
+  ) throws(StoreError) -> OutboxEntry {
+    if let entry = try entry(id, in: transaction) { return entry }
+    throw StoreError(.corruptRecord, "The outbox entry \(id) is gone, but its state is there.")
   }
 
   /// Holds an entry that is not in flight.

@@ -60,7 +60,7 @@ import Testing
     do {
       let store = try Store.open(at: path)
       try store.enqueue(["1"])
-      try store.write { t in try store.outbox.meta.set("layout", to: 4, in: &t) }
+      try store.write { t in try store.outbox.meta.set("layout", to: 5, in: &t) }
     }
     let before = try Data(contentsOf: URL(fileURLWithPath: "\(path)/data.mdb"))
     for isReadOnly in [false, true] {
