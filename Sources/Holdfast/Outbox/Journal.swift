@@ -74,7 +74,7 @@ struct Journal: Sendable {
 
   /// Costs one put, and for the first record of a transaction a step to the last row.
   ///
-  /// - Parameter isNew: Whether the entry has just been given its number.
+  /// For an entry that has just been given its number, `isNew` is set.
   @discardableResult
   func append(
     _ kind: JournalRecord.Kind, _ entry: EntryID, attempt: UInt16 = 0, reason: String = "", isNew: Bool = false,

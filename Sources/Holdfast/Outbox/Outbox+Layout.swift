@@ -47,9 +47,8 @@ extension Outbox {
 
   /// From layouts before 4: the newest record of the journal tells the highest number of an entry from now on.
   private func moveHighestNumber(in transaction: inout WriteTransaction) throws(StoreError) {
-    let name = "sequence"
-    let told = try meta.value(name, in: transaction.reader)
-    try transaction.removeValue(forKey: name, in: metaRows)
+    let told = try meta.value(Self.formerName, in: transaction.reader)
+    try transaction.removeValue(forKey: Self.formerName, in: metaRows)
     let highest = max(told, try highestRow(in: transaction.reader))
     guard let row = try journalRow(telling: highest, in: transaction.reader) else { return }
     try transaction.set(row.value, forKey: row.key, in: journal.rows)

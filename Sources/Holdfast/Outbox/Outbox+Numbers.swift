@@ -3,6 +3,9 @@ import LMDB
 /// The numbers of entries. The highest is told by the newest record of the journal, so that giving one changes no row of
 /// its own.
 extension Outbox {
+  /// The row of `outbox.meta` that told the highest number before layout 4.
+  static let formerName = "sequence"
+
   /// The number of the next entry, which the record of its making must tell.
   func nextID(in transaction: borrowing WriteTransaction) throws(StoreError) -> EntryID {
     let highest =
@@ -24,7 +27,9 @@ extension Outbox {
 
   /// The highest number that anything tells, where the newest record does not: it is damaged, or there is none.
   private func searchHighest(in transaction: borrowing ReadTransaction) throws(StoreError) -> UInt64 {
-    max(try journal.highestEntry(in: transaction), try highestRow(in: transaction))
+    max(
+      try journal.highestEntry(in: transaction), try highestRow(in: transaction),
+      try meta.value(Self.formerName, in: transaction))
   }
 
   /// The newest record of the journal, as it is when it tells that entries have at least this number; `nil` if it does

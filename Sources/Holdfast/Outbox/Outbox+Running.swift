@@ -15,13 +15,16 @@ extension Outbox {
 
     /// `nil` for a row that is damaged, which names nothing.
     init?(_ key: Span<UInt8>, _ value: Span<UInt8>) {
-      guard key.count == 8 || key.count == 16, let epoch = try? key.loadBigEndian(UInt64.self, at: 0) else { return nil }
+      guard key.count == 8 || key.count == 16, let epoch = try? key.loadBigEndian(UInt64.self, at: 0) else {
+        return nil
+      }
       self.key = [UInt8](copying: key)
       self.epoch = epoch
       if key.count == 16 {
         ids = EntryID(indexKey: self.key).map { [$0] } ?? []
       } else {
-        ids = (0..<value.count / 8).compactMap { value.littleEndian(UInt64.self, at: 8 * $0) }.map(EntryID.init(rawValue:))
+        ids = (0..<value.count / 8).compactMap { value.littleEndian(UInt64.self, at: 8 * $0) }.map(
+          EntryID.init(rawValue:))
       }
     }
   }
