@@ -32,6 +32,8 @@ struct DrainTurn: Sendable {
   private var start: Int64?
   /// How often somebody had asked for the end of an attempt.
   private var cancellations: UInt64?
+  /// Whether this drain has looked for rows that are lost.
+  private var hasLookedForLostRows = false
 
   // What goes in.
   var arrived: [Finished] = []
@@ -105,10 +107,21 @@ struct DrainTurn: Sendable {
       allowance, &memory, epoch: epoch, rules, at: clock, in: &transaction)
     let hasChanged = !toSettle.isEmpty || expired.count > 0 || !claims.isEmpty
     if hasChanged {
+      let claimed = inFlight + unsettled.map(\.claim) + claims
+      try outbox.setInFlight(claimed.map(\.entry.id), epoch: epoch, in: &transaction)
       try outbox.set(clock, in: &transaction)
       try outbox.trimJournal(options.journal, afterChanging: toSettle.count + claims.count, in: &transaction)
     }
+    try lookForLostRows(in: &transaction)
     seen = hasChanged ? transaction.id : transaction.id - 1
+  }
+
+  /// Once, when there is nothing else to do: what nothing leads to would wait for ever, and nobody would know.
+  private mutating func lookForLostRows(in transaction: inout WriteTransaction) throws(StoreError) {
+    if hasLookedForLostRows || isCancelled || !inFlight.isEmpty || !unsettled.isEmpty || !claims.isEmpty { return }
+    hasLookedForLostRows = true
+    guard let reason = try outbox.lostRows(in: transaction.reader) else { return }
+    transaction.afterCommit { [outbox] in Outbox.tell(.rowsLost(reason: reason), outbox.board, outbox.observer) }
   }
 
   private var rules: DeliveryState.Rules {
@@ -132,9 +145,10 @@ struct DrainTurn: Sendable {
     let failure = failure
     self.failure = nil
     if items.count > 1, failure == nil {
-      for (place, item) in items.enumerated() {
+      // In flight together is what is of different lanes, whose order nobody is promised.
+      for place in RemovalOrder.scattered(items.count) {
         do {
-          try settle(item, at: clock, in: &transaction)
+          try settle(items[place], at: clock, in: &transaction)
         } catch {
           if transaction.isDoomed { throw OutboxHooks.cause(of: error) }
           throw Failure(place: place, error: error)
