@@ -65,6 +65,13 @@ extension DiskCache {
     public let lastUsedAt: Int64
     /// When it was written, in ms since 1970.
     public let writtenAt: Int64
+    /// How often its value was read since it was written, from either half; there may have been more hits, not fewer.
+    ///
+    /// Those of this process count at once, for some ten thousand entries at a time. Those of other processes, and from
+    /// before the cache was opened, count as far as later writes have brought them to disk, which they do together with
+    /// the order of use: at most once a minute for an entry, and not in the first minute after it was written. Of threads
+    /// that read an entry at the very same moment, one may count for all.
+    public let hits: Int
     /// Its tags.
     public let tags: [String]
     /// What was stored beside the value.
@@ -86,12 +93,13 @@ extension DiskCache {
     var found: (DiskCacheRecord, DiskCacheExtra?)?
     try withRecord(key) { record, bytes in found = (record, try? DiskCacheExtra(record, in: bytes)) }
     guard let (record, extra) = found else { return nil }
-    let lastUse = try environment.read { transaction in try tables.lastUse(of: record, in: transaction) }
+    let use = try environment.read { transaction in try tables.use(of: record, in: transaction) }
     return EntryInfo(
       length: record.length, version: record.version, cost: Int(record.cost),
       expiresAt: record.expiresAt == 0 ? nil : record.expiresAt,
-      lastUsedAt: max(Int64(clamping: lastUse / 1000), touches.time(of: record.version) ?? 0),
+      lastUsedAt: max(Int64(clamping: use.last / 1000), touches.time(of: record.version) ?? 0),
       writtenAt: Int64(clamping: record.version / 1000),
+      hits: Int(clamping: use.hits(of: record.version) &+ entryHits.number(record.version)),
       tags: (extra?.tags ?? []).map { String(decoding: $0, as: UTF8.self) }, extendedData: extra?.extendedData ?? [],
       priority: record.priority, codec: record.codec, isFile: record.flags == .file)
   }

@@ -256,7 +256,7 @@ extension DiskCache {
       return (state.limits, state.damaged)
     }
     var edit = try DiskCacheEdit(
-      tables, now: system.time.now(), limits: limits, touches: touches, isWatched: changes.isHeard,
+      tables, now: system.time.now(), limits: limits, touches: touches, hits: entryHits, isWatched: changes.isHeard,
       in: transaction.reader)
     for (key, version) in damaged {
       let found = try edit.record(key.bytes, in: transaction.reader)

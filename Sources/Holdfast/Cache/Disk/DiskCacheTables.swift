@@ -12,7 +12,7 @@ final class DiskCacheTables: Sendable {
   let entries: Database
   /// Priority and last use → tree key.
   let order: Database
-  /// Stamp of a record → its last use, if that was later.
+  /// Stamp of a record → its use, if it was used later.
   let touches: Database
   /// Time of expiry and version → tree key.
   let expiry: Database
@@ -44,14 +44,19 @@ final class DiskCacheTables: Sendable {
     }
   }
 
+  /// What is known on disk of the use of a record.
+  @inline(__always)
+  func use(of record: DiskCacheRecord, in transaction: borrowing ReadTransaction) throws(StoreError) -> DiskCacheUse {
+    guard let row = try transaction.value(forKey: ShortBytes(bigEndian: record.stamp), in: touches) else {
+      return DiskCacheUse(record)
+    }
+    return DiskCacheUse(row) ?? DiskCacheUse(record)
+  }
+
   /// The last use that the order on disk knows for a record.
   @inline(__always)
   func lastUse(of record: DiskCacheRecord, in transaction: borrowing ReadTransaction) throws(StoreError) -> UInt64 {
-    guard let bytes = try transaction.value(forKey: ShortBytes(bigEndian: record.stamp), in: touches), bytes.count == 8
-    else {
-      return record.stamp
-    }
-    return bytes.littleEndian(UInt64.self, at: 0) ?? 0
+    try use(of: record, in: transaction).last
   }
 
   /// Where a record stands in the order of use.
