@@ -100,9 +100,9 @@ struct LmdbReader {
     MDB_val k = val(from), v;
     int code = mdb_cursor_get(cursor, &k, &v, from.size ? MDB_SET_RANGE : MDB_FIRST);
     uint64_t sum = 0;
-    for (size_t i = 0; i < limit && code == 0; i++) {
+    for (size_t i = 0; i < limit && code == 0;) {
       sum += touch(v.mv_data, v.mv_size);
-      code = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
+      if (++i < limit) code = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
     }
     end();
     if (code != MDB_NOTFOUND) must(code);

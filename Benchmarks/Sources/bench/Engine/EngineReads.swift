@@ -118,7 +118,7 @@ private func groupReads(
         try rivals.ours.getGroups(groups, $0.range(in: groups.count))
       } theirs: { _, reader, slice in
         try reader.getGroups(keys, slice.range(in: keys.count, by: group), of: group)
-      })
+      } + rivals.steps(keys, of: group))
   }
 }
 

@@ -29,7 +29,8 @@ func stateReads(_ bench: Bench, _ records: StateRecords, suffix: String) throws 
     let groups = KeyGroups(records, starts.map { Array($0..<$0 + size) })
     try merges(
       bench, records, groups, "withMerged, 2 fields, \(size) adjacent, \(suffix)",
-      [(.lmdb, bars[0]), (.sqlite, bars[1]), (.sqliteIn, bars[1]), (.rocksdb, nil), (.kyoto, nil)])
+      [(.lmdb, bars[0]), (.sqlite, bars[1]), (.sqliteIn, bars[1]), (.rocksdb, nil), (.kyoto, nil)],
+      records.rivals.steps(groups.engineKeys, of: size))
   }
 }
 
@@ -71,7 +72,8 @@ private func spans(_ bench: Bench, _ records: StateRecords, _ groups: KeyGroups,
 /// Two fields read where they lie, beside peers that only touch the bytes of each record. One of the fields is nowhere, so
 /// that every record has to be looked at.
 private func merges(
-  _ bench: Bench, _ records: StateRecords, _ groups: KeyGroups, _ name: String, _ peers: [(Engine, bar: Double?)]
+  _ bench: Bench, _ records: StateRecords, _ groups: KeyGroups, _ name: String, _ peers: [(Engine, bar: Double?)],
+  _ others: [Contender] = []
 ) throws {
   try bench.compare(
     unchecked(name, groups.count),
@@ -88,7 +90,7 @@ private func merges(
       return sum
     } theirs: { _, reader, slice in
       try groups.get(reader, slice)
-    })
+    } + others)
 }
 
 /// The same lists again and again, nothing changed meanwhile: what the memo is for.
