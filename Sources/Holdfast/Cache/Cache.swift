@@ -32,6 +32,7 @@ public final class Cache<Value: Sendable>: Sendable {
   public let codec: any CacheCodec<Value>
 
   let flights = Monitor<[CacheKey: CacheFlight<Value>]>([:])
+  let counts = Guarded(CacheStatistics())
 
   /// Puts a memory cache before a disk cache.
   ///
@@ -126,11 +127,8 @@ public final class Cache<Value: Sendable>: Sendable {
       }
       memoryCache.removeObject(forKey: CacheKey(key))
     }
-    guard let (bytes, record, commit) = try diskCache.stored(key, as: codec.id) else { return nil }
-    guard let value = try? codec.decode(bytes) else {
-      diskCache.reportDamage(key, record.version)
-      return nil
-    }
+    guard let (bytes, record, commit) = try diskCache.stored(key) else { return nil }
+    guard let value = diskCache.decode(bytes, record, key, codec) else { return nil }
     let found = CachedObject(value, record, commit: commit)
     remember(found, key)
     return found

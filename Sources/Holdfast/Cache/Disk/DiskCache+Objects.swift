@@ -1,8 +1,9 @@
 extension DiskCache {
   /// The value stored under a key, decoded.
   ///
-  /// It is decoded outside every lock and transaction. An entry that another codec wrote, or that cannot be decoded,
-  /// counts as missing; the latter is reported as an event and removed with the next write.
+  /// It is decoded outside every lock and transaction. An entry that another codec wrote counts as missing, unless
+  /// ``CacheCodec/migrate(_:from:)`` knows better; so does one that cannot be decoded, which is reported as an event and
+  /// removed with the next write.
   ///
   /// - Parameters:
   ///   - key: Any text, compared by its bytes.
@@ -10,24 +11,27 @@ extension DiskCache {
   /// - Returns: The value, or `nil`.
   /// - Throws: As ``value(forKey:)``.
   public func object<C: CacheCodec>(forKey key: String, as codec: C) throws -> C.Value? {
-    guard let (bytes, record, _) = try stored(key, as: codec.id) else { return nil }
+    guard let found = try stored(key) else { return nil }
+    return decode(found.bytes, found.record, key, codec)
+  }
+
+  /// The bytes of an entry, what is known of it, and the commit that was read.
+  func stored(_ key: String) throws -> (bytes: [UInt8], record: DiskCacheRecord, commit: Int)? {
+    var found: (bytes: [UInt8], record: DiskCacheRecord)?
+    let commit = try read(key) { record, value, tail in found = (Array(joining: value, tail), record) }
+    return found.map { ($0.bytes, $0.record, commit) }
+  }
+
+  /// The value of some bytes; `nil` if they are not of that codec, or damaged, which is reported.
+  func decode<Value>(
+    _ bytes: [UInt8], _ record: DiskCacheRecord, _ key: String, _ codec: some CacheCodec<Value>
+  ) -> Value? {
     do {
-      return try codec.decode(bytes)
+      return try codec.value(of: bytes, storedAs: record.codec)
     } catch {
       reportDamage(key, record.version)
       return nil
     }
-  }
-
-  /// The bytes of an entry that a codec wrote, what is known of it, and the commit that was read.
-  func stored(
-    _ key: String, as codec: CacheCodecID
-  ) throws -> (bytes: [UInt8], record: DiskCacheRecord, commit: Int)? {
-    var found: (bytes: [UInt8], record: DiskCacheRecord)?
-    let commit = try read(key) { record, value, tail in
-      if record.codec == codec { found = (Array(joining: value, tail), record) }
-    }
-    return found.map { ($0.bytes, $0.record, commit) }
   }
 
   /// Encodes a value and stores it under a key, in place of what is there; `nil` removes the entry.
@@ -55,7 +59,7 @@ extension DiskCache {
   public struct EntryInfo: Sendable, Hashable {
     /// The length of the value in bytes.
     public let length: Int
-    /// Which write made it: no other of this cache has the same; see ``DiskCache/replaceValue(_:forKey:ifVersion:options:)``.
+    /// Which write made it: no other of this cache has the same; see `replaceValue(_:forKey:ifVersion:options:)`.
     public let version: UInt64
     /// What it counts against ``Limits/costLimit``.
     public let cost: Int

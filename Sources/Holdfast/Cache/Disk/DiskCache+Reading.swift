@@ -60,18 +60,39 @@ extension DiskCache {
   /// - Returns: What was found, by key.
   /// - Throws: As ``value(forKey:)``.
   public func values(forKeys keys: [String]) throws -> [String: [UInt8]] {
-    var values: [String: [UInt8]] = [:]
+    try contents(forKeys: keys).mapValues(\.bytes)
+  }
+
+  /// The values under several keys, decoded, all from one snapshot.
+  ///
+  /// - Parameters:
+  ///   - keys: Any texts.
+  ///   - codec: How they were stored.
+  /// - Returns: What was found, by key; an entry of another codec is missing, and so is what cannot be decoded.
+  /// - Throws: As ``value(forKey:)``.
+  public func objects<Value>(forKeys keys: [String], as codec: some CacheCodec<Value>) throws -> [String: Value] {
+    var objects: [String: Value] = [:]
+    for (key, found) in try contents(forKeys: keys) {
+      if let object = decode(found.bytes, found.record, key, codec) { objects[key] = object }
+    }
+    return objects
+  }
+
+  private func contents(forKeys keys: [String]) throws -> [String: (record: DiskCacheRecord, bytes: [UInt8])] {
+    var found: [String: (record: DiskCacheRecord, bytes: [UInt8])] = [:]
     var rest: [(String, FileOfEntry)] = []
     try environment.read { transaction in
       for key in keys {
-        let outcome = try find(key, in: transaction) { _, value, tail in values[key] = Array(joining: value, tail) }
-        if let outcome { rest.append((key, outcome)) }
+        let file = try find(key, in: transaction) { record, value, tail in
+          found[key] = (record, Array(joining: value, tail))
+        }
+        if let file { rest.append((key, file)) }
       }
     }
-    for (key, outcome) in rest {
-      try finish(outcome, key) { _, value, tail in values[key] = Array(joining: value, tail) }
+    for (key, file) in rest {
+      try finish(file, key) { record, value, tail in found[key] = (record, Array(joining: value, tail)) }
     }
-    return values
+    return found
   }
 
   /// What is done with a value: its record, and its bytes in one or two pieces.
@@ -221,19 +242,18 @@ extension DiskCache {
       // Another key with the same hash.
       if extra?.fullKey != full { return nil }
     }
-    if record.expiresAt != 0 && record.expiresAt <= system.time.now() { return nil }
-    return try isUnused(record, in: transaction) ? nil : record
+    if record.expiresAt == 0 && ageLimit.load(ordering: .relaxed) == .max { return record }
+    return try isOver(record, at: system.time.now(), in: transaction) ? nil : record
   }
 
-  /// Whether the age limit is over for an entry.
-  private func isUnused(_ record: DiskCacheRecord, in transaction: borrowing ReadTransaction) throws(StoreError) -> Bool
-  {
-    let limit = ageLimit.load(ordering: .relaxed)
-    if limit == .max { return false }
-    let oldest = system.time.now() - limit
-    if Int64(clamping: record.stamp / 1000) > oldest { return false }
-    if let time = touches.time(of: record.version), time > oldest { return false }
-    return Int64(clamping: try tables.lastUse(of: record, in: transaction) / 1000) <= oldest
+  /// Whether the time of an entry is over.
+  @inline(never)
+  func isOver(
+    _ record: DiskCacheRecord, at now: Int64, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> Bool {
+    try tables.isOver(
+      record, at: now, ageLimit: ageLimit.load(ordering: .relaxed), noted: touches.time(of: record.version),
+      in: transaction)
   }
 
   /// Whether the bytes of an entry are those that were written: checked when it is read for the first time.

@@ -54,7 +54,7 @@ public final class DiskCache: Sendable {
     var nextReliefPause = 1
   }
 
-  /// How much it may hold. A change counts from the next write on; ``trim()`` applies it at once.
+  /// How much it may hold. A change counts from the next write on; `trim()` applies it at once.
   public var limits: Limits {
     get { state.update { $0.limits } }
     set {

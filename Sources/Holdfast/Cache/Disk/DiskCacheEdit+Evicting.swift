@@ -26,8 +26,9 @@ extension DiskCacheEdit {
     var removed = 0
     var skipped = 0
     while removed < limit && isOver(totals) {
-      let rows = try tables.rows(of: tables.order, limit: min(Self.batch, limit) + skipped, in: transaction.reader)
-        .dropFirst(skipped)
+      let rows = try tables.rows(
+        DiskCacheTables.evictable, of: tables.order, limit: min(Self.batch, limit) + skipped, in: transaction.reader
+      ).dropFirst(skipped)
       if rows.isEmpty { break }
       for row in rows where removed < limit && isOver(totals) {
         if row.value == kept {
@@ -67,7 +68,7 @@ extension DiskCacheEdit {
 
   /// Gives entries that were read their place in the order.
   mutating func apply(_ reads: [DiskCacheTouches.Touch], in transaction: inout WriteTransaction) throws(StoreError) {
-    for read in reads where read.priority != .pinned {
+    for read in reads {
       var record = DiskCacheRecord()
       record.version = read.version
       record.stamp = read.stamp
@@ -135,7 +136,7 @@ extension DiskCacheEdit {
   private mutating func purgeUnused(limit: Int, in transaction: inout WriteTransaction) throws(StoreError) {
     guard let age = limits.ageLimit else { return }
     var removed = 0
-    for priority in CachePriority.allCases where priority != .pinned {
+    for priority in CachePriority.allCases {
       let oldest = UInt64(clamping: now - age.milliseconds) &* 1000
       let range = KeyRange.range([priority.rawValue], upTo: DiskCacheTables.orderKey(priority, oldest).array)
       for row in try tables.rows(range, of: tables.order, limit: limit - removed, in: transaction.reader) {
@@ -152,6 +153,13 @@ extension DiskCacheEdit {
     if let record, record.expiresAt == 0 || record.expiresAt > now { return }
     try remove(key, as: record == nil ? .damaged : .evicted(.expired), in: &transaction)
     expired += 1
+  }
+
+  /// Removes the entries of several keys of the tree.
+  mutating func removeAll(_ keys: [[UInt8]], in transaction: inout WriteTransaction) throws(StoreError) -> Int {
+    var removed = 0
+    for key in keys where try remove(key, as: .removed, in: &transaction) != nil { removed += 1 }
+    return removed
   }
 
   /// Removes the entries of a tag.

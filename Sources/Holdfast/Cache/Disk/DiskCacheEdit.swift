@@ -140,7 +140,6 @@ struct DiskCacheEdit: ~Copyable {
   }
 
   private func removeFromOrder(_ record: DiskCacheRecord, in transaction: inout WriteTransaction) throws(StoreError) {
-    guard record.priority != .pinned else { return }
     let lastUse = try tables.lastUse(of: record, in: transaction.reader)
     try transaction.removeValue(
       forKey: DiskCacheTables.orderKey(record.priority, lastUse), in: tables.order)

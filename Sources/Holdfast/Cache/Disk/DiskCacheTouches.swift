@@ -27,6 +27,8 @@ final class DiskCacheTouches: Sendable {
     /// Empty until the first note.
     var slots: [Slot] = []
     var pending = 0
+    /// How many notes another one has taken the place of.
+    var dropped = 0
   }
 
   private struct Place {
@@ -71,6 +73,8 @@ final class DiskCacheTouches: Sendable {
       if !stripe.slots[place.slot].isPending {
         stripe.pending += 1
         pending.add(1, ordering: .relaxed)
+      } else if stripe.slots[place.slot].touch.version != touch.version {
+        stripe.dropped += 1
       }
       stripe.slots[place.slot] = Slot(touch: touch, isPending: true)
     }
@@ -82,6 +86,9 @@ final class DiskCacheTouches: Sendable {
     stripe.pending -= 1
     pending.subtract(1, ordering: .relaxed)
   }
+
+  /// How many notes were lost to others.
+  var dropped: Int { stripes.reduce(0) { $0 + $1.update { $0.dropped } } }
 
   /// When an entry was read, if that is noted and not yet taken.
   func time(of version: UInt64) -> Int64? {
