@@ -71,12 +71,14 @@ extension Environment {
         return (environment, environment.areFilesInPlace)
       }
       let dataFile = try Registry.Handle.holdDataFile(in: path, options.mode)
+      // Once it is open for writing: a file system of layers may have copied it for that.
+      let held = try dataFile.identity()
       let raw = unsafe try openHandle(path, options)
       do throws(StoreError) {
         let id = registry.nextID()
         let handles = unsafe try openDatabases(names, of: raw, id, path, options.mode)
         let handle = unsafe Registry.Handle(
-          raw, of: file, dataFile, in: path, pageSize: header.pageSize, options: options, databases: names)
+          raw, of: held, dataFile, in: path, pageSize: header.pageSize, options: options, databases: names)
         let environment = Environment(handle, id: id, path: path, databases: handles)
         registry.add(handle, for: environment)
         return (environment, true)
