@@ -91,7 +91,8 @@ extension StateStore {
     // Read first: a change of the session that comes in between makes the result stale at once.
     let version = session.version
     let merge = try merge(keys, in: transaction)
-    memo?.keep(merge, of: keys, version)
+    // Another snapshot of that number may show another commit, and would be mixed with it.
+    if transaction.isSureOfID { memo?.keep(merge, of: keys, version) }
     return merge
   }
 

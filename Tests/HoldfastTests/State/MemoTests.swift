@@ -79,6 +79,22 @@ import Testing
     }
   }
 
+  /// LMDB may show a commit under the number of the one two before it.
+  @Test func whatMayBeOfALaterCommitIsNotKept() throws {
+    let store = try fixture.open()
+    let lists: [[StateKey]] = [["post:1"], ["post:1", "user:1"], ["post:1", "user:2"]]
+    try store.update("post:1", ["a": 1])
+    try store.environment.read { transaction in
+      for (commits, keys) in lists.enumerated() {
+        #expect(try store.state.remembered(keys, in: transaction).fields == ["a": 1])
+        let known = store.state.memo?.merge(
+          of: keys, at: transaction.id, store.state.session.version, { fixture.now })
+        #expect((known != nil) == (commits < 2))
+        try store.update("post:1", ["a": 2])
+      }
+    }
+  }
+
   @Test func anyLimitIsTaken() throws {
     for limit in [Int.min, -1, 1, 7, .max] {
       let store = try fixture.open(StateOptions(memoLimit: limit))
