@@ -95,7 +95,11 @@ import Testing
     try environment.write { _ in
       #expect(code { try environment.copy(to: scratch("other"), compact: isCompact) } == .nestedWrite)
     }
-    try environment.copy(to: scratch("later"), compact: isCompact)
+    try environment.copy(to: scratch("later") + "//", compact: isCompact)
+    #expect(FileManager.default.fileExists(atPath: scratch("later/data.mdb")))
+    for path in ["", "~", "~/copy"] {
+      #expect(code { try environment.copy(to: path, compact: isCompact) } == .invalidOption)
+    }
   }
 
   @Test func compactMakesTheFileAsSmallAsItsContent() throws {
@@ -144,6 +148,19 @@ import Testing
     }
     try environment.verify()
     #expect(try environment.text("k", in: a) == "29")
+  }
+
+  @Test func compactFollowsAnotherProcessesGrowth() async throws {
+    let (environment, a) = try Environment.make(at: scratch(), GrowthTests.small)
+    let path = scratch()
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let (environment, a) = try Environment.make(at: path, GrowthTests.small)
+      try environment.write { t in
+        for n in 0..<500 { try t.set([UInt8](repeating: 1, count: 4000), forKey: "\(n)", in: a) }
+      }
+    }
+    try environment.compact()
+    #expect(try environment.statistics(of: a).entries == 500)
   }
 
   @Test func compactNeedsTheFileForItself() async throws {

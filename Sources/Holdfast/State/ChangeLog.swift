@@ -63,7 +63,13 @@ struct ChangeLog: Sendable {
   ) throws(StoreError) -> (changes: [StateChange], last: UInt64) {
     var found: [StateChange] = []
     var last = last
-    guard last < .max else { return ([], last) }
+    let newest = try lastStamp(in: transaction)
+    if last > newest {
+      // Known from a store that is no more: this one was restored, or begun anew.
+      if newest > 0 { found = [.lagged(missed: newest)] }
+      last = newest
+    }
+    guard last < .max else { return (found, last) }
     var cursor = try transaction.cursor(in: changes, over: KeyRange(lower: .included((last + 1).bigEndianBytes)))
     while found.count < limit, try cursor.next() {
       let stamp = try stamp(cursor.key)
