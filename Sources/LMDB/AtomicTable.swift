@@ -1,4 +1,3 @@
-import CLMDB
 public import Synchronization
 
 #if canImport(Darwin)
@@ -15,7 +14,7 @@ public import Synchronization
 @usableFromInline
 package final class AtomicTable: @unchecked Sendable {
   // Sendable: the memory is read and written by atomic operations only.
-  @usableFromInline let words: UnsafeMutablePointer<Atomic<UInt32>>
+  @usableFromInline let words: UnsafeMutablePointer<Atomic<UInt64>>
   @usableFromInline let shift: UInt64
 
   /// Makes a table of zeros, whose memory is not touched before it is used.
@@ -23,10 +22,10 @@ package final class AtomicTable: @unchecked Sendable {
   /// - Parameter bits: The binary logarithm of the number of places; at least 1.
   package init(bits: Int) {
     let count = 1 << bits
-    guard let memory = unsafe calloc(count, MemoryLayout<Atomic<UInt32>>.stride) else {
+    guard let memory = unsafe calloc(count, MemoryLayout<Atomic<UInt64>>.stride) else {
       preconditionFailure("The system has no memory for a table of \(count) numbers.")
     }
-    unsafe words = memory.bindMemory(to: Atomic<UInt32>.self, capacity: count)
+    unsafe words = memory.bindMemory(to: Atomic<UInt64>.self, capacity: count)
     shift = UInt64(64 - bits)
   }
 
@@ -34,17 +33,21 @@ package final class AtomicTable: @unchecked Sendable {
 
   /// The number at the place of a key.
   @inlinable
-  package func load(_ key: UInt64) -> UInt32 { unsafe words[place(of: key)].load(ordering: .relaxed) }
+  package func load(_ key: UInt64) -> UInt64 { unsafe words[place(of: key)].load(ordering: .relaxed) }
 
   /// Replaces the number at the place of a key.
   @inlinable
-  package func store(_ number: UInt32, _ key: UInt64) {
+  package func store(_ number: UInt64, _ key: UInt64) {
     unsafe words[place(of: key)].store(number, ordering: .relaxed)
   }
 
-  /// Has the processor fetch the number at the place of a key, which is soon asked for.
-  @inline(__always)
-  func prefetch(_ key: UInt64) { unsafe clmdb_prefetch(words + place(of: key)) }
+  /// Replaces the number at the place of a key if it is still the one that was seen there.
+  ///
+  /// - Returns: Whether it was.
+  @inlinable
+  package func replace(_ old: UInt64, by new: UInt64, _ key: UInt64) -> Bool {
+    unsafe words[place(of: key)].compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
+  }
 
   @inlinable
   @inline(__always)

@@ -12,4 +12,15 @@ package enum Background {
       if DetachedThread.start(body) != 0 { body() }
     }
   }
+
+  /// As ``run(_:)-(()->())``, for work that has a result or throws.
+  package static func run<R: Sendable>(_ work: @escaping @Sendable () throws -> R) async throws -> R {
+    let outcome = Monitor<Result<R, any Error>?>(nil)
+    await run { () -> Void in
+      let result = Result { try work() }
+      outcome.update { $0 = result }
+    }
+    guard let result = outcome.update({ $0 }) else { throw CancellationError() }
+    return try result.get()
+  }
 }

@@ -49,7 +49,7 @@ import Testing
             default:
               keys = Array(0..<16)
               kind = .evict
-              try cache.diskCache.trim(toCount: 12)
+              try await cache.diskCache.trim(toCount: 12)
             }
             let end = tick()
             log.update { log in

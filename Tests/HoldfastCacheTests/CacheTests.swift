@@ -61,11 +61,11 @@ import Testing
     try await cache.setObject("1", forKey: "a", options: .init(tags: ["t"]))
     #expect(try cache.object(forKey: "a") == "1")
     try await cache.setObject("2", forKey: "b")
-    #expect(try cache.removeObjects(taggedWith: "t") == 1)
+    #expect(try await cache.removeObjects(taggedWith: "t") == 1)
     #expect(try cache.object(forKey: "a") == nil)
     #expect(try await cache.removeObject(forKey: "b"))
     try await cache.setObject("3", forKey: "ab")
-    #expect(try cache.removeObjects(withPrefix: "a") == 1)
+    #expect(try await cache.removeObjects(withPrefix: "a") == 1)
     #expect(cache.memoryCache.totalCount == 0)
     try await cache.setObject("4", forKey: "c")
     try await cache.setObject(nil, forKey: "c")
@@ -189,7 +189,7 @@ import Testing
       for _ in 0..<4 {
         group.addTask {
           for _ in 0..<50 {
-            try disk.updateValue(forKey: "count") { value in
+            try await disk.updateValue(forKey: "count") { value in
               let count = (value ?? [0, 0]).reduce(0) { $0 << 8 | Int($1) } + 1
               value = [UInt8(count >> 8), UInt8(count & 255)]
             }

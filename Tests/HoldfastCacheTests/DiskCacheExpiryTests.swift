@@ -98,6 +98,43 @@ import Testing
     try cache.verify()
   }
 
+  /// S3, S32: no path returns or keeps what has not been used for too long, and pinned entries grow old as others do.
+  @Test(arguments: CachePriority.allCases) func everyPathKnowsTheAgeLimit(_ priority: CachePriority) throws {
+    let cache = try DiskCache.open(path, machine, .init(limits: .init(ageLimit: .seconds(80))))
+    let options = CacheEntryOptions(expiration: .after(.seconds(10_000)), priority: priority)
+    for key in ["used", "idle", "other"] { try cache.setValue([1], forKey: key, options: options) }
+    for step in 0..<5 {
+      machine.advance(.seconds(40))
+      #expect(try cache.value(forKey: "used") == [1])
+      // Notes of reads are taken to disk at different moments.
+      if step > 1 { try cache.settleTouches() }
+    }
+    // Nothing is purged, so that each path has to know by itself.
+    cache.limits = .none
+    try cache.setValue([1], forKey: "idle", options: options)
+    try cache.setValue([1], forKey: "other", options: options)
+    machine.advance(.seconds(90))
+    try cache.setValue([1], forKey: "young", options: options)
+    cache.limits = .init(ageLimit: .seconds(80))
+    #expect(try cache.value(forKey: "idle") == nil)
+    #expect(try !cache.containsObject(forKey: "idle") && cache.info(forKey: "idle") == nil)
+    #expect(try cache.values(forKeys: ["idle", "young"]).count == 1)
+    #expect(try cache.keys() == ["young"])
+    #expect(try cache.firstKeys(inOrderOf: .expiry, limit: 9) == ["young"])
+    #expect(try cache.firstKeys(inOrderOf: .length, limit: 9) == ["young"])
+    #expect(try cache.firstKeys(inOrderOf: .eviction, limit: 9) == (priority == .pinned ? [] : ["young"]))
+    #expect(try cache.addValue([2], forKey: "idle", options: options) == .stored, "there is nothing to conflict with")
+    try cache.updateValue(forKey: "other") { value in
+      #expect(value == nil)
+      value = [3]
+    }
+    #expect(try cache.value(forKey: "other") == [3])
+    machine.advance(.seconds(100))
+    #expect(try cache.purgeExpired() == 3)
+    #expect(try cache.totalCount() == 0)
+    try cache.verify()
+  }
+
   @Test func trimmingToAnAge() throws {
     let cache = try DiskCache.open(path, machine)
     for index in 0..<600 {

@@ -15,14 +15,14 @@ import Testing
     for size in [0, 100, 2000, 5000] {
       try cache.put("a", pattern(size))
       let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
-        for _ in 0..<4 { group.addTask { try cache.takeValue(forKey: "a") == pattern(size) } }
+        for _ in 0..<4 { group.addTask { try await cache.takeValue(forKey: "a") == pattern(size) } }
         return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
       }
       #expect(taken == 1)
       #expect(try cache.value(forKey: "a") == nil)
     }
     let commit = try cache.environment.lastTransactionID
-    #expect(try cache.takeValue(forKey: "a") == nil)
+    #expect(try await cache.takeValue(forKey: "a") == nil)
     #expect(try cache.environment.lastTransactionID == commit, "to take nothing is no write")
     try cache.verify()
   }
@@ -44,12 +44,12 @@ import Testing
     let cache = try DiskCache.open(path, machine)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for step in 1...4 {
-        group.addTask { for _ in 0..<50 { try cache.increment(forKey: "n", by: Int64(step)) } }
+        group.addTask { for _ in 0..<50 { try await cache.increment(forKey: "n", by: Int64(step)) } }
       }
       try await group.waitForAll()
     }
     #expect(try cache.object(forKey: "n", as: IntegerCodec()) == 500)
-    #expect(try cache.increment(forKey: "n", by: -501) == -1)
+    #expect(try await cache.increment(forKey: "n", by: -501) == -1)
     try cache.verify()
   }
 
@@ -93,7 +93,7 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       for task in 0..<4 {
         group.addTask {
-          for step in 0..<20 { try cache.updateObject(forKey: "a") { $0 = ($0 ?? []) + [task * 20 + step] } }
+          for step in 0..<20 { try await cache.updateObject(forKey: "a") { $0 = ($0 ?? []) + [task * 20 + step] } }
         }
       }
       try await group.waitForAll()
@@ -101,24 +101,24 @@ import Testing
     #expect(try cache.object(forKey: "a")?.sorted() == Array(0..<80))
     // Of another form, and damaged.
     try cache.diskCache.put("b", [7])
-    try cache.updateObject(forKey: "b") { value in
+    try await cache.updateObject(forKey: "b") { value in
       #expect(value == nil)
       value = [1]
     }
     #expect(try cache.object(forKey: "b") == [1])
     try cache.diskCache.damage("b") { Array($0.dropLast()) + [0] }
-    try cache.updateObject(forKey: "b") { $0 = ($0 ?? []) + [2] }
+    try await cache.updateObject(forKey: "b") { $0 = ($0 ?? []) + [2] }
     #expect(try cache.object(forKey: "b") == [2])
-    #expect(try cache.takeObject(forKey: "b") == [2])
+    #expect(try await cache.takeObject(forKey: "b") == [2])
     #expect(try cache.object(forKey: "b") == nil)
     #expect(cache.memoryCache.object(forKey: "b") == nil)
-    #expect(try cache.takeObject(forKey: "b") == nil)
-    #expect(try cache.addObject([3], forKey: "b") == .stored)
-    #expect(try cache.addObject([4], forKey: "b") == .conflict)
+    #expect(try await cache.takeObject(forKey: "b") == nil)
+    #expect(try await cache.addObject([3], forKey: "b") == .stored)
+    #expect(try await cache.addObject([4], forKey: "b") == .conflict)
     #expect(try cache.object(forKey: "b") == [3])
     struct Failure: Error {}
-    #expect(throws: Failure.self) { try cache.updateObject(forKey: "b") { _ in throw Failure() } }
-    try cache.updateObject(forKey: "b") { $0 = nil }
+    await #expect(throws: Failure.self) { try await cache.updateObject(forKey: "b") { _ in throw Failure() } }
+    try await cache.updateObject(forKey: "b") { $0 = nil }
     #expect(try cache.object(forKey: "b") == nil)
     try cache.diskCache.verify()
   }

@@ -30,12 +30,12 @@ import Testing
     try cache.put("\u{e9}", [1])
     try cache.put("abc", [1], .init(tags: ["t"]))
     try cache.put("abc", [2], .init(tags: ["t"]))
-    try cache.removeObjects(taggedWith: "t")
+    try await cache.removeObjects(taggedWith: "t")
     try cache.drop("nothing")
     try cache.put("abd", [1], .init(expiration: .after(.seconds(1))))
     machine.advance(.seconds(1))
-    try cache.purgeExpired()
-    try cache.trim(toCount: 2)
+    try await cache.purgeExpired()
+    try await cache.trim(toCount: 2)
     try cache.damage("e\u{301}") { Array($0.dropLast()) + [0] }
     #expect(try cache.value(forKey: "e\u{301}") == nil)
     try cache.put("x", [1])
@@ -72,7 +72,7 @@ import Testing
   @Test func s26WhoDoesNotListenLosesTheOldest() async throws {
     let cache = try DiskCache.open(path, machine)
     let all = cache.changes()
-    try cache.setValues((0..<1030).map { ("\($0)", [1]) })
+    try await cache.setValues((0..<1030).map { ("\($0)", [1]) })
     #expect(await told(all, 1) == [.stored(key: "6")])
     #expect(cache.statistics.droppedEvents == 6)
     _ = consume all

@@ -226,6 +226,8 @@ import Testing
     #expect(
       entry.contains { $0.hasPrefix("size") && $0.hasSuffix("3 B") }
         && entry.last?.hasPrefix("00000000: 0102 03") == true)
+    #expect(entry.contains { $0.hasPrefix("last used") && $0.hasSuffix("ago") })
+    #expect(entry.contains { $0.split(separator: " ") == ["hits", "0"] })
     #expect(try Tool.kvdump("cache", "show", cache, "none").status == 1)
     #expect(try lines("cache", "stats", cache).contains { $0.hasPrefix("21 entries") })
     #expect(try lines("cache", "verify", cache) == ["0 errors, 21 entries checked"])

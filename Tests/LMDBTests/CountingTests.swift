@@ -18,11 +18,11 @@ import Testing
     let keys = (0..<100 as Range<UInt64>).map { $0 &* 0x1_0000_0001 }
     #expect(keys.allSatisfy { table.load($0) == 0 })
     for (number, key) in keys.enumerated() {
-      table.store(UInt32(number) + 1, key)
-      #expect(table.load(key) == UInt32(number) + 1)
+      table.store(UInt64(number) + 1, key)
+      #expect(table.load(key) == UInt64(number) + 1)
     }
     // Eight of them have a place of their own at most.
-    let kept = keys.indices.count { table.load(keys[$0]) == UInt32($0) + 1 }
+    let kept = keys.indices.count { table.load(keys[$0]) == UInt64($0) + 1 }
     #expect((1...8).contains(kept))
   }
 }

@@ -29,6 +29,7 @@ extension Cache {
     case .use: return found.value
     case .useAndRefresh:
       _ = flight(key, policy, found.record.version, isRefresh: true, load)
+      noteUse(of: found)
       return found.value
     case .load(let mayUse):
       do {
@@ -36,10 +37,16 @@ extension Cache {
       } catch let error as CancellationError {
         throw error
       } catch {
-        if mayUse { return found.value }
-        throw error
+        guard mayUse else { throw error }
+        noteUse(of: found)
+        return found.value
       }
     }
+  }
+
+  /// Counts a value that is given out although it may not be fresh any more.
+  private func noteUse(of found: CachedObject<Value>) {
+    if !found.isFresh(at: diskCache.system.time.now()) { counts.update { $0.staleHits += 1 } }
   }
 
   private func loadAndWait(
@@ -62,6 +69,8 @@ extension Cache {
     }
     if isNew {
       flight.start(Task { [self] in await run(flight, key, policy, version, load) })
+    } else if !isRefresh {
+      counts.update { $0.sharedLoads += 1 }
     }
     return (flight, place)
   }
@@ -74,14 +83,18 @@ extension Cache {
     let result: Result<Value, any Error>
     do {
       let value = try await load()
-      let loadTime = Duration.milliseconds(max(0, diskCache.system.time.now() - begin))
+      let loadTime = countLoad(from: begin)
+      var isStored = false
       do {
-        try await store(value, key, policy.entryOptions(loadTime: loadTime), version, of: flight)
+        isStored = try await store(value, key, policy.entryOptions(loadTime: loadTime), version, of: flight)
       } catch {
         report(error, key)
       }
+      if !isStored { counts.update { $0.unstoredLoads += 1 } }
       result = .success(value)
     } catch {
+      _ = countLoad(from: begin)
+      counts.update { $0.failedLoads += 1 }
       result = .failure(error)
     }
     flights.update { flights in
@@ -90,15 +103,30 @@ extension Cache {
     flight.finish(result)
   }
 
+  /// Counts a load that has ended.
+  ///
+  /// - Returns: How long it took.
+  private func countLoad(from begin: Int64) -> Duration {
+    let time = Duration.milliseconds(max(0, diskCache.system.time.now() - begin))
+    counts.update { counts in
+      counts.loads += 1
+      counts.loadTime += time
+    }
+    return time
+  }
+
   /// Stores what was loaded, if the entry is still the one that was there when the load began.
+  ///
+  /// - Returns: Whether it is there.
   private func store(
     _ value: Value, _ key: String, _ options: CacheEntryOptions, _ version: UInt64?, of flight: CacheFlight<Value>
-  ) async throws {
-    guard flight.isValid else { return }
+  ) async throws -> Bool {
+    guard flight.isValid else { return false }
     let bytes = try codec.encode(value)
     let written = try await diskCache.setValue(
       bytes, forKey: key, codec: codec.id, options: options,
       expecting: version.map { .version($0) } ?? .nothing, unless: { !flight.isValid })
-    if written.result == .stored { _ = finish(value, key, written) }
+    guard written.result == .stored else { return false }
+    return finish(value, key, written) == .stored
   }
 }

@@ -73,6 +73,42 @@ extension Cache {
     return wasThere
   }
 
+  /// The values of several keys, all from one snapshot of the disk half. Those that are in memory are decoded anew.
+  ///
+  /// - Parameter keys: Any texts.
+  /// - Returns: What was found, by key; what cannot be decoded is missing.
+  /// - Throws: As ``object(forKey:)``.
+  public func objects(forKeys keys: [String]) throws -> [String: Value] {
+    try diskCache.objects(forKeys: keys, as: codec)
+  }
+
+  /// Stores several values in one commit: all of them, or none if it throws.
+  ///
+  /// - Parameters:
+  ///   - objects: Keys and values; of two with the same key the later one counts.
+  ///   - options: Expiry, cost, tags and the like, for each of them.
+  /// - Throws: What the codec throws, and then nothing has changed; otherwise as `setObject(_:forKey:options:)`.
+  public func setObjects(
+    _ objects: [(key: String, object: Value)], options: CacheEntryOptions = CacheEntryOptions()
+  ) throws {
+    let values = try objects.map { (key: $0.key, value: try codec.encode($0.object)) }
+    for (key, _) in values { invalidateFlight(key) }
+    try diskCache.setValues(values, codec: codec.id, options: options)
+  }
+
+  /// Removes the values of several keys in one commit.
+  ///
+  /// - Parameter keys: Any texts.
+  /// - Returns: How many there were.
+  /// - Throws: As `setObject(_:forKey:options:)`.
+  @discardableResult
+  public func removeObjects(forKeys keys: [String]) throws -> Int {
+    for key in keys { invalidateFlight(key) }
+    let count = try diskCache.removeObjects(forKeys: keys)
+    for key in keys { memoryCache.removeObject(forKey: CacheKey(key)) }
+    return count
+  }
+
   /// Removes all values whose keys start with some text, in one commit.
   ///
   /// - Parameter prefix: The start, compared by bytes.
@@ -130,7 +166,7 @@ extension Cache {
     flights.update { $0.removeValue(forKey: CacheKey(key)) }?.invalidate()
   }
 
-  private func invalidateFlights(where isConcerned: (CacheKey) -> Bool) {
+  func invalidateFlights(where isConcerned: (CacheKey) -> Bool) {
     let flights = flights.update { flights in
       let concerned = flights.filter { isConcerned($0.key) }
       for key in concerned.keys { flights[key] = nil }

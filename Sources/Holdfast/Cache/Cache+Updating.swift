@@ -19,7 +19,7 @@ extension Cache {
     invalidateFlight(key)
     let update = try diskCache.update(
       key, codec.id, options,
-      decode: { (id, bytes) -> Value? in id == codec.id ? try? codec.decode(bytes) : nil },
+      decode: { (id, bytes) -> Value? in try? codec.value(of: bytes, storedAs: id) },
       encode: { try codec.encode($0) }, body)
     if let value = update.value, let written = update.written { return finish(value, key, written) }
     memoryCache.removeObject(forKey: CacheKey(key))

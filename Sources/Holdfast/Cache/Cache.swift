@@ -32,6 +32,7 @@ public final class Cache<Value: Sendable>: Sendable {
   public let codec: any CacheCodec<Value>
 
   let flights = Monitor<[CacheKey: CacheFlight<Value>]>([:])
+  let counts = Guarded(CacheStatistics())
 
   /// Puts a memory cache before a disk cache.
   ///
@@ -121,16 +122,13 @@ public final class Cache<Value: Sendable>: Sendable {
   func entry(forKey key: String) throws -> CachedObject<Value>? {
     if let found = memoryCache.object(forKey: CacheKey(key)) {
       if try isCurrent(found, key) {
-        noteUse(of: found)
+        diskCache.note(found.record)
         return found
       }
       memoryCache.removeObject(forKey: CacheKey(key))
     }
-    guard let (bytes, record, commit) = try diskCache.stored(key, as: codec.id) else { return nil }
-    guard let value = try? codec.decode(bytes) else {
-      diskCache.reportDamage(key, record.version)
-      return nil
-    }
+    guard let (bytes, record, commit) = try diskCache.stored(key) else { return nil }
+    guard let value = diskCache.decode(bytes, record, key, codec) else { return nil }
     let found = CachedObject(value, record, commit: commit)
     remember(found, key)
     return found
@@ -148,19 +146,6 @@ public final class Cache<Value: Sendable>: Sendable {
     guard let commit = try diskCache.commit(with: found.record.version, forKey: key) else { return false }
     found.commit.store(commit, ordering: .relaxed)
     return true
-  }
-
-  /// Lets the order of use on disk know of a hit in memory, from time to time.
-  private func noteUse(of found: CachedObject<Value>) {
-    let interval = diskCache.touchInterval
-    let now = diskCache.system.time.roughNow()
-    guard now - found.notedAt.load(ordering: .relaxed) >= interval / 2,
-      now - Int64(clamping: found.record.stamp / 1000) >= interval
-    else { return }
-    found.notedAt.store(now, ordering: .relaxed)
-    let record = found.record
-    diskCache.touches.note(
-      DiskCacheTouches.Touch(version: record.version, stamp: record.stamp, priority: record.priority, time: now))
   }
 
   func remember(_ object: CachedObject<Value>, _ key: String) {

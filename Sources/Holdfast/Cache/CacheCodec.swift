@@ -42,6 +42,31 @@ public protocol CacheCodec<Value>: Sendable {
   ///
   /// - Throws: Whatever is wrong with them; then the entry counts as missing.
   func decode(_ bytes: [UInt8]) throws -> Value
+  /// The value of bytes that another codec has stored, or another version of this one; `nil` if it cannot be told.
+  ///
+  /// What it returns counts as found; the entry stays in its old form until it is stored anew. By default, and for what
+  /// it throws, the entry counts as missing, and stays for those who can read it.
+  ///
+  /// - Parameters:
+  ///   - bytes: What was stored.
+  ///   - id: By whom.
+  /// - Returns: The value; `nil` if it cannot be told.
+  /// - Throws: Whatever is wrong with them.
+  func migrate(_ bytes: [UInt8], from id: CacheCodecID) throws -> Value?
+}
+
+extension CacheCodec {
+  /// Nothing of others is known.
+  ///
+  /// - Returns: `nil`.
+  public func migrate(_ bytes: [UInt8], from id: CacheCodecID) -> Value? { nil }
+
+  /// The value of some bytes, whoever has stored them; `nil` if it counts as missing.
+  ///
+  /// - Throws: What is wrong with bytes of its own.
+  func value(of bytes: [UInt8], storedAs id: CacheCodecID) throws -> Value? {
+    id == self.id ? try decode(bytes) : (try? migrate(bytes, from: id)) ?? nil
+  }
 }
 
 /// Bytes as they are.
@@ -81,7 +106,7 @@ public struct StringCodec: CacheCodec {
   }
 }
 
-/// A whole number, as eight bytes; what ``DiskCache/increment(forKey:by:options:)`` adds to.
+/// A whole number, as eight bytes; what `increment(forKey:by:options:)` adds to.
 public struct IntegerCodec: CacheCodec {
   /// The form of numbers.
   public let id = CacheCodecID(3)

@@ -7,14 +7,11 @@ public final class CachedObject<Value: Sendable>: Sendable {
   let record: DiskCacheRecord
   /// The last commit in which the entry on disk was seen to be this one.
   let commit: Atomic<Int>
-  /// When its use was last noted for the order on disk, in ms since 1970.
-  let notedAt: Atomic<Int64>
 
   init(_ value: Value, _ record: DiskCacheRecord, commit: Int) {
     self.value = value
     self.record = record
     self.commit = Atomic(commit)
-    notedAt = Atomic(0)
   }
 
   /// Whether it is fresh; what is not may be given out while it is loaded anew.

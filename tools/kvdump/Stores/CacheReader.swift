@@ -18,11 +18,14 @@ struct CacheReader {
   }
 
   private let entries: StoreTable
+  /// Missing where the index was lost; what it says is only about use.
+  private let touches: StoreTable?
   /// The files of large values.
   let files: CacheFiles
 
   init(_ reading: Reading, _ snapshot: Snapshot) throws(Failure) {
     entries = try StoreTable("cache.entry", of: "cache", reading, snapshot)
+    touches = try? StoreTable("cache.touch", of: "cache", reading, snapshot)
     files = CacheFiles(path: "\(entries.directory)/\(StoreFolder.files.name)")
   }
 
@@ -49,6 +52,11 @@ struct CacheReader {
   /// The row with the end of a value in two rows.
   func tail(of entry: Entry) throws(Failure) -> [UInt8] {
     try entries.value(DiskCacheRow.tail(of: entry.stored)) ?? []
+  }
+
+  /// When an entry was last used, and how often, as far as the file knows.
+  func use(of row: DiskCacheRow) throws(Failure) -> (lastUsedAt: Int64, hits: UInt64) {
+    row.use(try touches?.value(row.useKey))
   }
 
   /// The first bytes of a value, wherever they are.

@@ -24,11 +24,14 @@ struct CacheShowCommand: Command {
         throw Failure(
           .negativeAnswer, "\(printable(reading.path)): the cache has no readable entry \(String(escaping: key))")
       }
+      let use = try cache.use(of: row)
       let place = row.file.map { "file \(printable(cache.files.path(of: $0)))" } ?? row.place.rawValue
       try context.output.table([
         ["key", String(escaping: row.key)], ["size", size(row.length)], ["cost", "\(row.cost)"],
         ["priority", "\(row.priority)"],
         ["written", "\(timestamp(row.writtenAt)), \(duration(now - row.writtenAt)) ago"],
+        ["last used", "\(timestamp(use.lastUsedAt)), \(duration(now - use.lastUsedAt)) ago"],
+        ["hits", "\(use.hits)"],
         ["expires", row.expiresAt == 0 ? "never" : timestamp(row.expiresAt)],
         ["codec", "\(row.codec.id), version \(row.codec.version)"], ["stored in", place],
         ["tags", row.tags.isEmpty ? "-" : row.tags.map { String(escaping: $0) }.joined(separator: ", ")],

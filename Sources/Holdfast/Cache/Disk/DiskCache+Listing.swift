@@ -32,7 +32,7 @@ extension DiskCache {
       var cursor = try transaction.cursor(in: tables.entries, over: range)
       while keys.count < limit, try cursor.next() {
         if DiskCacheKey.isTail(cursor.key) { continue }
-        guard let record = DiskCacheRecord(cursor.value), record.expiresAt == 0 || record.expiresAt > now else {
+        guard let record = DiskCacheRecord(cursor.value), try !isOver(record, at: now, in: transaction) else {
           continue
         }
         let extra = try? DiskCacheExtra(record, in: cursor.value)
@@ -66,8 +66,8 @@ extension DiskCache {
     guard limit > 0 else { return [] }
     return try environment.read { transaction in
       switch order {
-      case .eviction: try keys(namedBy: tables.order, limit, now, in: transaction)
-      case .expiry: try keys(namedBy: tables.expiry, limit, now, in: transaction)
+      case .eviction: try keys(namedBy: tables.order, DiskCacheTables.evictable, limit, now, in: transaction)
+      case .expiry: try keys(namedBy: tables.expiry, .all, limit, now, in: transaction)
       case .length: try longest(limit, now, in: transaction)
       }
     }
@@ -75,13 +75,13 @@ extension DiskCache {
 
   /// The keys that the rows of an index name.
   private func keys(
-    namedBy index: Database, _ limit: Int, _ now: Int64, in transaction: borrowing ReadTransaction
+    namedBy index: Database, _ range: KeyRange, _ limit: Int, _ now: Int64, in transaction: borrowing ReadTransaction
   ) throws -> [String] {
     var keys: [String] = []
-    var cursor = try transaction.cursor(in: index)
+    var cursor = try transaction.cursor(in: index, over: range)
     while keys.count < limit, try cursor.next() {
       guard let bytes = try transaction.value(forKey: cursor.value, in: tables.entries),
-        let record = DiskCacheRecord(bytes), record.expiresAt == 0 || record.expiresAt > now
+        let record = DiskCacheRecord(bytes), try !isOver(record, at: now, in: transaction)
       else { continue }
       keys.append(text(of: cursor.value, record, bytes))
     }
@@ -98,9 +98,7 @@ extension DiskCache {
     var cursor = try transaction.cursor(in: tables.entries)
     while try cursor.next() {
       if DiskCacheKey.isTail(cursor.key) { continue }
-      guard let record = DiskCacheRecord(cursor.value), record.expiresAt == 0 || record.expiresAt > now else {
-        continue
-      }
+      guard let record = DiskCacheRecord(cursor.value), try !isOver(record, at: now, in: transaction) else { continue }
       found.append((record.length, text(of: cursor.key, record, cursor.value)))
       if found.count >= max(1024, limit) && found.count / 2 >= limit { cut() }
     }

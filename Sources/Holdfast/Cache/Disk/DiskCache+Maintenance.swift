@@ -23,7 +23,7 @@ extension DiskCache {
   /// - Throws: `busy` if another process has it open, or a call does not end in time; `diskFull`; `io`. Nothing is lost.
   public func compact() throws { try compact(waitingAtMost: environment.options.waitLimit) }
 
-  /// As ``compact()``. In the background it is not worth a long wait, during which nobody else could write.
+  /// As `compact()`. In the background it is not worth a long wait, during which nobody else could write.
   private func compact(waitingAtMost limit: Duration) throws {
     let before = try environment.info()
     try environment.compact(waitingAtMost: limit)
@@ -106,7 +106,7 @@ extension DiskCache {
     let keys = try environment.read { transaction in
       var keys: [[UInt8]] = []
       var sum = 0
-      var cursor = try transaction.cursor(in: tables.order)
+      var cursor = try transaction.cursor(in: tables.order, over: DiskCacheTables.evictable)
       while sum < bytes, try cursor.next() {
         let key = [UInt8](copying: cursor.value)
         guard let found = try transaction.value(forKey: key.span, in: tables.entries),

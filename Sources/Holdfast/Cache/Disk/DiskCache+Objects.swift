@@ -1,8 +1,9 @@
 extension DiskCache {
   /// The value stored under a key, decoded.
   ///
-  /// It is decoded outside every lock and transaction. An entry that another codec wrote, or that cannot be decoded,
-  /// counts as missing; the latter is reported as an event and removed with the next write.
+  /// It is decoded outside every lock and transaction. An entry that another codec wrote counts as missing, unless
+  /// ``CacheCodec/migrate(_:from:)`` knows better; so does one that cannot be decoded, which is reported as an event and
+  /// removed with the next write.
   ///
   /// - Parameters:
   ///   - key: Any text, compared by its bytes.
@@ -10,24 +11,27 @@ extension DiskCache {
   /// - Returns: The value, or `nil`.
   /// - Throws: As ``value(forKey:)``.
   public func object<C: CacheCodec>(forKey key: String, as codec: C) throws -> C.Value? {
-    guard let (bytes, record, _) = try stored(key, as: codec.id) else { return nil }
+    guard let found = try stored(key) else { return nil }
+    return decode(found.bytes, found.record, key, codec)
+  }
+
+  /// The bytes of an entry, what is known of it, and the commit that was read.
+  func stored(_ key: String) throws -> (bytes: [UInt8], record: DiskCacheRecord, commit: Int)? {
+    var found: (bytes: [UInt8], record: DiskCacheRecord)?
+    let commit = try read(key) { record, value, tail in found = (Array(joining: value, tail), record) }
+    return found.map { ($0.bytes, $0.record, commit) }
+  }
+
+  /// The value of some bytes; `nil` if they are not of that codec, or damaged, which is reported.
+  func decode<Value>(
+    _ bytes: [UInt8], _ record: DiskCacheRecord, _ key: String, _ codec: some CacheCodec<Value>
+  ) -> Value? {
     do {
-      return try codec.decode(bytes)
+      return try codec.value(of: bytes, storedAs: record.codec)
     } catch {
       reportDamage(key, record.version)
       return nil
     }
-  }
-
-  /// The bytes of an entry that a codec wrote, what is known of it, and the commit that was read.
-  func stored(
-    _ key: String, as codec: CacheCodecID
-  ) throws -> (bytes: [UInt8], record: DiskCacheRecord, commit: Int)? {
-    var found: (bytes: [UInt8], record: DiskCacheRecord)?
-    let commit = try read(key) { record, value, tail in
-      if record.codec == codec { found = (Array(joining: value, tail), record) }
-    }
-    return found.map { ($0.bytes, $0.record, commit) }
   }
 
   /// Encodes a value and stores it under a key, in place of what is there; `nil` removes the entry.
@@ -55,7 +59,7 @@ extension DiskCache {
   public struct EntryInfo: Sendable, Hashable {
     /// The length of the value in bytes.
     public let length: Int
-    /// Which write made it: no other of this cache has the same; see ``DiskCache/replaceValue(_:forKey:ifVersion:options:)``.
+    /// Which write made it: no other of this cache has the same; see `replaceValue(_:forKey:ifVersion:options:)`.
     public let version: UInt64
     /// What it counts against ``Limits/costLimit``.
     public let cost: Int
@@ -65,6 +69,13 @@ extension DiskCache {
     public let lastUsedAt: Int64
     /// When it was written, in ms since 1970.
     public let writtenAt: Int64
+    /// How often its value was read since it was written, from either half; there may have been more hits, not fewer.
+    ///
+    /// Those of this process count at once, for some ten thousand entries at a time. Those of other processes, and from
+    /// before the cache was opened, count as far as later writes have brought them to disk, which they do together with
+    /// the order of use: at most once a minute for an entry, and not in the first minute after it was written. Of threads
+    /// that read an entry at the very same moment, one may count for all.
+    public let hits: Int
     /// Its tags.
     public let tags: [String]
     /// What was stored beside the value.
@@ -86,12 +97,13 @@ extension DiskCache {
     var found: (DiskCacheRecord, DiskCacheExtra?)?
     try withRecord(key) { record, bytes in found = (record, try? DiskCacheExtra(record, in: bytes)) }
     guard let (record, extra) = found else { return nil }
-    let lastUse = try environment.read { transaction in try tables.lastUse(of: record, in: transaction) }
+    let use = try environment.read { transaction in try tables.use(of: record, in: transaction) }
     return EntryInfo(
       length: record.length, version: record.version, cost: Int(record.cost),
       expiresAt: record.expiresAt == 0 ? nil : record.expiresAt,
-      lastUsedAt: max(Int64(clamping: lastUse / 1000), touches.time(of: record.version) ?? 0),
+      lastUsedAt: max(Int64(clamping: use.last / 1000), touches.time(of: record.version) ?? 0),
       writtenAt: Int64(clamping: record.version / 1000),
+      hits: Int(clamping: use.hits(of: record.version) &+ entryHits.number(record.version)),
       tags: (extra?.tags ?? []).map { String(decoding: $0, as: UTF8.self) }, extendedData: extra?.extendedData ?? [],
       priority: record.priority, codec: record.codec, isFile: record.flags == .file)
   }

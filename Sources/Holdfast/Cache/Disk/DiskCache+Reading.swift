@@ -6,7 +6,7 @@ extension DiskCache {
   ///
   /// Costs one walk down the tree and one copy; writes nothing. That the entry was used is noted in memory, and goes to
   /// disk with later writes. The checksum is computed when this process reads the entry for the first time, and again
-  /// after the entry has moved in the file or some ten thousand others have been read.
+  /// after some ten thousand others have been read.
   ///
   /// - Parameter key: Any text, compared by its bytes.
   /// - Returns: The bytes; `nil` if there is no entry, it has expired, or it is damaged.
@@ -60,18 +60,39 @@ extension DiskCache {
   /// - Returns: What was found, by key.
   /// - Throws: As ``value(forKey:)``.
   public func values(forKeys keys: [String]) throws -> [String: [UInt8]] {
-    var values: [String: [UInt8]] = [:]
+    try contents(forKeys: keys).mapValues(\.bytes)
+  }
+
+  /// The values under several keys, decoded, all from one snapshot.
+  ///
+  /// - Parameters:
+  ///   - keys: Any texts.
+  ///   - codec: How they were stored.
+  /// - Returns: What was found, by key; an entry of another codec is missing, and so is what cannot be decoded.
+  /// - Throws: As ``value(forKey:)``.
+  public func objects<Value>(forKeys keys: [String], as codec: some CacheCodec<Value>) throws -> [String: Value] {
+    var objects: [String: Value] = [:]
+    for (key, found) in try contents(forKeys: keys) {
+      if let object = decode(found.bytes, found.record, key, codec) { objects[key] = object }
+    }
+    return objects
+  }
+
+  private func contents(forKeys keys: [String]) throws -> [String: (record: DiskCacheRecord, bytes: [UInt8])] {
+    var found: [String: (record: DiskCacheRecord, bytes: [UInt8])] = [:]
     var rest: [(String, FileOfEntry)] = []
     try environment.read { transaction in
       for key in keys {
-        let outcome = try find(key, in: transaction) { _, value, tail in values[key] = Array(joining: value, tail) }
-        if let outcome { rest.append((key, outcome)) }
+        let file = try find(key, in: transaction) { record, value, tail in
+          found[key] = (record, Array(joining: value, tail))
+        }
+        if let file { rest.append((key, file)) }
       }
     }
-    for (key, outcome) in rest {
-      try finish(outcome, key) { _, value, tail in values[key] = Array(joining: value, tail) }
+    for (key, file) in rest {
+      try finish(file, key) { record, value, tail in found[key] = (record, Array(joining: value, tail)) }
     }
-    return values
+    return found
   }
 
   /// What is done with a value: its record, and its bytes in one or two pieces.
@@ -99,7 +120,7 @@ extension DiskCache {
   func commit(with version: UInt64, forKey key: String) throws -> Int? {
     var commit: Int?
     try environment.read { transaction in
-      try withEntry(key, in: transaction) { record, _, _ in
+      try withEntry(key, in: transaction) { record, _ in
         if record.version == version { commit = transaction.id }
       }
     }
@@ -121,8 +142,9 @@ extension DiskCache {
   func file(forKey key: String) throws -> FileOfEntry? {
     var file: FileOfEntry?
     try environment.read { transaction in
-      try withEntry(key, in: transaction) { record, found, tag in
-        guard record.flags == .file, isIntact(record, found, tag, key) else { return }
+      try withEntry(key, in: transaction) { record, found in
+        guard record.flags == .file, isIntact(record, found, key) else { return }
+        hits.increase()
         note(record)
         file = FileOfEntry(record, in: found.head)
       }
@@ -142,11 +164,14 @@ extension DiskCache {
   private func find(_ key: String, in transaction: borrowing ReadTransaction, _ body: Use) throws -> FileOfEntry? {
     var file: FileOfEntry?
     var isFound = false
-    try withEntry(key, in: transaction) { record, found, tag in
-      guard isIntact(record, found, tag, key) else { return }
+    try withEntry(key, in: transaction) { record, found in
+      guard isIntact(record, found, key) else { return }
       isFound = true
       // After the copy: to count what other threads count too makes the processor wait for all that it has begun.
-      defer { note(record) }
+      defer {
+        hits.increase()
+        note(record)
+      }
       if record.flags == .file {
         file = FileOfEntry(record, in: found.head)
       } else {
@@ -167,23 +192,21 @@ extension DiskCache {
     }
   }
 
-  /// Runs `body` with the record of an entry that has not expired, if there is one, with its rows, and with what was
-  /// known of the place where they lie.
+  /// Runs `body` with the record of an entry that has not expired, if there is one, and with its rows.
   @inline(__always)
   private func withEntry(
     _ key: String, in transaction: borrowing ReadTransaction,
-    _ body: (DiskCacheRecord, borrowing SplitValue, _ tag: UInt32) throws -> Void
+    _ body: (DiskCacheRecord, borrowing SplitValue) throws -> Void
   ) throws {
-    let tags = known.tags
     if DiskCacheKey.isPlain(key) {
       // As it is, without another key of it: most reads take this way.
       let found = try transaction.value(
-        forKey: key, with: cursors, splitBy: DiskCacheRecord.splitMark, fetching: tags)
+        forKey: key, with: cursors, splitBy: DiskCacheRecord.splitMark)
       if let found { try use(found, key, [], in: transaction, body) }
     } else {
       let other = try DiskCacheKey(key)
       let found = try transaction.value(
-        forKey: other.bytes.span, with: cursors, splitBy: DiskCacheRecord.splitMark, fetching: tags)
+        forKey: other.bytes.span, with: cursors, splitBy: DiskCacheRecord.splitMark)
       if let found { try use(found, key, other.full, in: transaction, body) }
     }
   }
@@ -191,18 +214,17 @@ extension DiskCache {
   @inline(__always)
   private func use(
     _ found: borrowing SplitValue, _ key: String, _ full: [UInt8], in transaction: borrowing ReadTransaction,
-    _ body: (DiskCacheRecord, borrowing SplitValue, _ tag: UInt32) throws -> Void
+    _ body: (DiskCacheRecord, borrowing SplitValue) throws -> Void
   ) throws {
-    let tag = known.tag(at: found.place)
     guard let record = try record(found.head, key, full, in: transaction) else { return }
     if found.isTailMissing { return reportDamage(key, record.version) }
-    try body(record, found, tag)
+    try body(record, found)
   }
 
   /// Runs `body` with the record and the row of an entry that has not expired, if there is one, in a snapshot of its own.
   func withRecord(_ key: String, _ body: (DiskCacheRecord, Span<UInt8>) throws -> Void) throws {
     try environment.read { transaction in
-      try withEntry(key, in: transaction) { record, found, _ in try body(record, found.head) }
+      try withEntry(key, in: transaction) { record, found in try body(record, found.head) }
     }
   }
 
@@ -220,50 +242,51 @@ extension DiskCache {
       // Another key with the same hash.
       if extra?.fullKey != full { return nil }
     }
-    if record.expiresAt != 0 && record.expiresAt <= system.time.now() { return nil }
-    return try isUnused(record, in: transaction) ? nil : record
+    if record.expiresAt == 0 && ageLimit.load(ordering: .relaxed) == .max { return record }
+    return try isOver(record, at: system.time.now(), in: transaction) ? nil : record
   }
 
-  /// Whether the age limit is over for an entry.
-  private func isUnused(_ record: DiskCacheRecord, in transaction: borrowing ReadTransaction) throws(StoreError) -> Bool
-  {
-    let limit = ageLimit.load(ordering: .relaxed)
-    if limit == .max { return false }
-    let oldest = system.time.now() - limit
-    if Int64(clamping: record.stamp / 1000) > oldest { return false }
-    if let time = touches.time(of: record.version), time > oldest { return false }
-    return Int64(clamping: try tables.lastUse(of: record, in: transaction) / 1000) <= oldest
+  /// Whether the time of an entry is over.
+  @inline(never)
+  func isOver(
+    _ record: DiskCacheRecord, at now: Int64, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> Bool {
+    try tables.isOver(
+      record, at: now, ageLimit: ageLimit.load(ordering: .relaxed), noted: touches.time(of: record.version),
+      in: transaction)
   }
 
   /// Whether the bytes of an entry are those that were written: checked when it is read for the first time.
   @inline(__always)
   private func isIntact(
-    _ record: DiskCacheRecord, _ found: borrowing SplitValue, _ tag: UInt32, _ key: String
+    _ record: DiskCacheRecord, _ found: borrowing SplitValue, _ key: String
   ) -> Bool {
-    tag == DiskCacheKnown.tag(of: record.version) || check(record, found.head, found.tail, found.place, key)
+    entryHits.isChecked(record.version) || check(record, found.head, found.tail, key)
   }
 
   @inline(never)
   private func check(
-    _ record: DiskCacheRecord, _ head: Span<UInt8>, _ tail: Span<UInt8>, _ place: UInt64, _ key: String
+    _ record: DiskCacheRecord, _ head: Span<UInt8>, _ tail: Span<UInt8>, _ key: String
   ) -> Bool {
     let tree = try? DiskCacheKey(key).bytes
     guard let tree, record.isIntact(head, tail: tail, under: tree.span) else {
       reportDamage(key, record.version)
       return false
     }
-    known.remember(record.version, at: place)
+    entryHits.check(record.version)
     return true
   }
 
-  /// Notes a use.
+  /// Notes that a value was used, from whichever half.
   @inline(__always)
-  private func note(_ record: DiskCacheRecord) {
-    hits.increase()
+  func note(_ record: DiskCacheRecord) {
+    entryHits.count(record.version)
     let now = system.time.roughNow()
-    if now - Int64(clamping: record.stamp / 1000) >= touchInterval {
+    let interval = touchInterval
+    if now - Int64(clamping: record.stamp / 1000) >= interval {
       touches.note(
-        DiskCacheTouches.Touch(version: record.version, stamp: record.stamp, priority: record.priority, time: now))
+        DiskCacheTouches.Touch(version: record.version, stamp: record.stamp, priority: record.priority, time: now),
+        every: interval / 2)
     }
   }
 

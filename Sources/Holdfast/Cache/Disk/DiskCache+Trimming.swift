@@ -33,7 +33,7 @@ extension DiskCache {
   ///
   /// - Parameter cost: Zero removes all that may leave, except entries of cost zero.
   /// - Returns: How many entries were removed.
-  /// - Throws: As ``trim(toCount:)``.
+  /// - Throws: As `trim(toCount:)`.
   @discardableResult
   public func trim(toCost cost: Int) throws -> Int { try trim(.cost) { $0.cost > cost } }
 
@@ -41,7 +41,7 @@ extension DiskCache {
   ///
   /// - Parameter age: How long an entry may have gone unused; zero or less removes all that may leave.
   /// - Returns: How many entries were removed.
-  /// - Throws: As ``trim(toCount:)``.
+  /// - Throws: As `trim(toCount:)`.
   @discardableResult
   public func trim(toAge age: Duration) throws -> Int {
     if age <= .zero { return try trim(toCount: 0) }
@@ -59,7 +59,7 @@ extension DiskCache {
   /// Each write removes a few, so that this is rarely needed.
   ///
   /// - Returns: How many there were.
-  /// - Throws: As ``trim(toCount:)``.
+  /// - Throws: As `trim(toCount:)`.
   @discardableResult
   public func purgeExpired() throws -> Int {
     try inBatches { edit, transaction, limit in
@@ -71,7 +71,7 @@ extension DiskCache {
   /// Applies the limits now: after they were lowered, or for the age limit, which otherwise only later writes apply.
   ///
   /// - Returns: How many entries were removed.
-  /// - Throws: As ``trim(toCount:)``.
+  /// - Throws: As `trim(toCount:)`.
   @discardableResult
   public func trim() throws -> Int {
     var removed = try purgeExpired()

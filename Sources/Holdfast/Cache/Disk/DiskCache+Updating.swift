@@ -53,7 +53,7 @@ extension DiskCache {
 
   /// Changes the value of a key, decoded: no other change of it, in whatever process, comes in between.
   ///
-  /// As ``updateValue(forKey:options:_:)``; an entry that another codec wrote, or that cannot be decoded, counts as
+  /// As `updateValue(forKey:options:_:)`; an entry that another codec wrote, or that cannot be decoded, counts as
   /// missing, and its place is taken.
   ///
   /// - Parameters:
@@ -70,7 +70,7 @@ extension DiskCache {
     _ body: (inout C.Value?) throws -> Void
   ) throws -> CacheStoreResult {
     let update = try update(
-      key, codec.id, options, decode: { id, bytes in id == codec.id ? try? codec.decode(bytes) : nil },
+      key, codec.id, options, decode: { id, bytes in try? codec.value(of: bytes, storedAs: id) },
       encode: codec.encode, body)
     return update.written?.result ?? .stored
   }
@@ -135,17 +135,36 @@ extension DiskCache {
   /// - Throws: As `setValue(_:forKey:options:)`.
   @discardableResult
   public func setExpiration(_ expiration: CacheEntryOptions.Expiration, forKey key: String) throws -> Bool {
+    try storeAnew(key) { $0.expiration = expiration }
+  }
+
+  /// Puts other bytes beside the value of an entry, which keeps its time of expiry; costs as much as storing it.
+  ///
+  /// - Parameters:
+  ///   - extendedData: At most 64 KiB; ``EntryInfo/extendedData`` gives them.
+  ///   - key: Any text.
+  /// - Returns: Whether there is such an entry.
+  /// - Throws: As `setValue(_:forKey:options:)`.
+  @discardableResult
+  public func setExtendedData(_ extendedData: [UInt8], forKey key: String) throws -> Bool {
+    try storeAnew(key) { $0.extendedData = extendedData }
+  }
+
+  /// Stores the value that an entry has with other options; of the version that was read.
+  private func storeAnew(_ key: String, _ change: (inout CacheEntryOptions) -> Void) throws -> Bool {
     while true {
       guard let info = try info(forKey: key) else { return false }
+      let now = system.time.now()
       var options = CacheEntryOptions(
-        expiration: expiration, cost: info.cost, tags: info.tags, priority: info.priority,
-        extendedData: info.extendedData)
+        expiration: info.expiresAt.map { .after(.milliseconds($0 - now)) } ?? .never, cost: info.cost,
+        tags: info.tags, priority: info.priority, extendedData: info.extendedData)
+      change(&options)
       var bytes: [UInt8]?
       try read(key) { record, value, tail in
         guard record.version == info.version else { return }
         bytes = Array(joining: value, tail)
         options.loadTime = .milliseconds(Int64(record.loadTime))
-        if record.freshUntil != 0 { options.freshFor = .milliseconds(record.freshUntil - system.time.now()) }
+        if record.freshUntil != 0 { options.freshFor = .milliseconds(record.freshUntil - now) }
       }
       guard let bytes else {
         // Damaged, or replaced between the two looks.
@@ -192,7 +211,7 @@ extension DiskCache {
     let key = try DiskCacheKey(key)
     return try write { edit, transaction in
       let found = try edit.record(key.bytes, in: transaction.reader).record
-      guard edit.isExpected(found, expected) else { return false }
+      guard try edit.isExpected(found, expected, in: transaction.reader) else { return false }
       if found != nil { try edit.remove(key.bytes, as: .removed, in: &transaction) }
       return true
     }
@@ -206,7 +225,7 @@ extension DiskCacheEdit {
   ) throws -> (number: Int64, expiresAt: Int64)? {
     let tree = key.bytes
     guard let bytes = try transaction.value(forKey: tree.span, in: tables.entries),
-      let record = DiskCacheRecord(bytes), isExpected(record, .version(record.version))
+      let record = DiskCacheRecord(bytes), try isExpected(record, .version(record.version), in: transaction)
     else { return nil }
     guard record.codec == codec.id, record.flags == [], record.isIntact(bytes, tail: Span(), under: tree.span) else {
       throw StoreError(.invalidValue, "What is under the cache key \(key.text) is no number; remove it first.")

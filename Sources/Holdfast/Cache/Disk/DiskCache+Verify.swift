@@ -79,7 +79,7 @@ extension DiskCache {
     var files = 0
 
     mutating func expect(_ record: DiskCacheRecord, _ bytes: Span<UInt8>, lastUse: UInt64) throws(Malformed) {
-      if record.priority != .pinned { order += 1 }
+      order += 1
       if lastUse != record.stamp { touches += 1 }
       if record.expiresAt != 0 { expiry += 1 }
       tags += Set(try DiskCacheExtra(record, in: bytes).tags).count

@@ -27,6 +27,7 @@ extension DiskCache {
   public var statistics: DiskCacheStatistics {
     var statistics = counts.update { $0 }
     (statistics.hits, statistics.misses) = (hits.sum, misses.sum)
+    statistics.droppedReads = touches.dropped
     return statistics
   }
 }
@@ -39,18 +40,26 @@ public struct DiskCacheStatistics: Sendable, Hashable {
   public var misses = 0
   /// Values that were stored.
   public var stores = 0
+  /// Their bytes.
+  public var storedBytes = 0
+  /// Writes that were committed, with those of tasks that have shared a commit.
+  public var writes = 0
   /// Values that were not stored: they cost too much, or their time was over.
   public var rejections = 0
   /// Entries that had to leave, by the reason.
   public var evictions: [CacheEvent.Cause: Int] = [:]
   /// Entries that were removed because their bytes were not those that were written.
   public var damaged = 0
+  /// Reads that the order of use will never hear of, since others took their place before a write came.
+  public var droppedReads = 0
   /// Events and changes that nobody has read in time.
   public var droppedEvents = 0
 
   /// Adds what one write has done.
   mutating func add(_ edit: DiskCacheStatistics) {
     stores += edit.stores
+    storedBytes += edit.storedBytes
+    writes += edit.writes
     rejections += edit.rejections
     if !edit.evictions.isEmpty { evictions.merge(edit.evictions, uniquingKeysWith: +) }
     damaged += edit.damaged

@@ -48,7 +48,12 @@ extension DiskCache {
   public func setValues(
     _ values: [(key: String, value: [UInt8])], options: CacheEntryOptions = CacheEntryOptions()
   ) throws {
-    let pending = try values.map { try pendingEntry($0.value, $0.key, .bytes, options) }
+    try setValues(values, codec: .bytes, options: options)
+  }
+
+  /// Stores several values that have been encoded.
+  func setValues(_ values: [(key: String, value: [UInt8])], codec: CacheCodecID, options: CacheEntryOptions) throws {
+    let pending = try values.map { try pendingEntry($0.value, $0.key, codec, options) }
     try prepareToWrite()
     try write { edit, transaction in
       for entry in pending { _ = try entry.set(&edit, &transaction) }
@@ -85,9 +90,7 @@ extension DiskCache {
   @discardableResult
   public func removeObjects(forKeys keys: [String]) throws -> Int {
     let keys = try keys.map { try DiskCacheKey($0).bytes }
-    return try write { edit, transaction in
-      try keys.reduce(0) { sum, key in try sum + (edit.remove(key, as: .removed, in: &transaction) == nil ? 0 : 1) }
-    }
+    return try write { edit, transaction in try edit.removeAll(keys, in: &transaction) }
   }
 
   /// Removes all entries whose keys start with some text, in one commit; costs a step for each of them.
@@ -112,7 +115,7 @@ extension DiskCache {
 
   /// Removes everything, in one commit: when it returns, no process sees an entry that was there before.
   ///
-  /// Costs a step a page, not one an entry. The disk gets the space back in the background, see ``compact()``.
+  /// Costs a step a page, not one an entry. The disk gets the space back in the background, see `compact()`.
   ///
   /// - Throws: As `setValue(_:forKey:options:)`.
   public func removeAllObjects() throws {
@@ -182,16 +185,10 @@ extension DiskCache {
     if value.count <= configuration.inlineThreshold && !state.update({ $0.mustTrim }) {
       return try pendingEntry(value, key, codec, options, expecting: expected)
     }
-    let result = Monitor<Result<PendingEntry, any Error>?>(nil)
-    await Background.run { [self] in
-      let outcome = Result { () throws -> PendingEntry in
-        try prepareToWrite()
-        return try pendingEntry(value, key, codec, options, expecting: expected)
-      }
-      result.update { $0 = outcome }
+    return try await Background.run { [self] in
+      try prepareToWrite()
+      return try pendingEntry(value, key, codec, options, expecting: expected)
     }
-    guard let outcome = result.update({ $0 }) else { throw CancellationError() }
-    return try outcome.get()
   }
 
   /// A value before its commit.
@@ -256,7 +253,7 @@ extension DiskCache {
       return (state.limits, state.damaged)
     }
     var edit = try DiskCacheEdit(
-      tables, now: system.time.now(), limits: limits, touches: touches, isWatched: changes.isHeard,
+      tables, now: system.time.now(), limits: limits, touches: touches, hits: entryHits, isWatched: changes.isHeard,
       in: transaction.reader)
     for (key, version) in damaged {
       let found = try edit.record(key.bytes, in: transaction.reader)
@@ -279,6 +276,7 @@ extension DiskCache {
     let dropped = eventStreams.send(aftermath.events) + changes.send(aftermath.changes)
     counts.update { counts in
       counts.add(aftermath.counts)
+      counts.writes += 1
       counts.droppedEvents += dropped
     }
   }

@@ -26,7 +26,7 @@ public final class DiskCache: Sendable {
   /// Cursors of the entries for reads. Here, as what follows, since a read takes what it needs from this object without
   /// counting references, but not from one behind it.
   let cursors: CursorPool
-  let known = DiskCacheKnown()
+  let entryHits = DiskCacheHits()
   let hits = Tally()
   let misses = Tally()
   let folder: DiskCacheFolder
@@ -54,7 +54,7 @@ public final class DiskCache: Sendable {
     var nextReliefPause = 1
   }
 
-  /// How much it may hold. A change counts from the next write on; ``trim()`` applies it at once.
+  /// How much it may hold. A change counts from the next write on; `trim()` applies it at once.
   public var limits: Limits {
     get { state.update { $0.limits } }
     set {

@@ -26,8 +26,9 @@ extension DiskCacheEdit {
     var removed = 0
     var skipped = 0
     while removed < limit && isOver(totals) {
-      let rows = try tables.rows(of: tables.order, limit: min(Self.batch, limit) + skipped, in: transaction.reader)
-        .dropFirst(skipped)
+      let rows = try tables.rows(
+        DiskCacheTables.evictable, of: tables.order, limit: min(Self.batch, limit) + skipped, in: transaction.reader
+      ).dropFirst(skipped)
       if rows.isEmpty { break }
       for row in rows where removed < limit && isOver(totals) {
         if row.value == kept {
@@ -50,14 +51,14 @@ extension DiskCacheEdit {
       if exists { try remove(key, as: .damaged, in: &transaction) }
       return false
     }
-    let lastUse = try tables.lastUse(of: record, in: transaction.reader)
-    guard DiskCacheTables.orderKey(record.priority, lastUse).equals(place.span) else {
+    let use = try tables.use(of: record, in: transaction.reader)
+    guard DiskCacheTables.orderKey(record.priority, use.last).equals(place.span) else {
       // A row that is nobody's place.
       try transaction.removeValue(forKey: place.span, in: tables.order)
       return false
     }
-    if let time = touches.time(of: record.version), UInt64(clamping: time) &* 1000 > lastUse {
-      try move(record, key, from: lastUse, usedAt: time, in: &transaction)
+    if let time = touches.time(of: record.version), UInt64(clamping: time) &* 1000 > use.last {
+      try move(record, key, from: use, usedAt: time, in: &transaction)
       touches.settle(record.version)
       return false
     }
@@ -67,15 +68,16 @@ extension DiskCacheEdit {
 
   /// Gives entries that were read their place in the order.
   mutating func apply(_ reads: [DiskCacheTouches.Touch], in transaction: inout WriteTransaction) throws(StoreError) {
-    for read in reads where read.priority != .pinned {
+    for read in reads {
       var record = DiskCacheRecord()
+      record.version = read.version
       record.stamp = read.stamp
       record.priority = read.priority
-      let lastUse = try tables.lastUse(of: record, in: transaction.reader)
-      let place = DiskCacheTables.orderKey(read.priority, lastUse)
+      let use = try tables.use(of: record, in: transaction.reader)
+      let place = DiskCacheTables.orderKey(read.priority, use.last)
       // The entry may be gone, or have been written anew.
-      guard !isFresh(lastUse), let key = try key(at: place, in: transaction.reader) else { continue }
-      try move(record, key, from: lastUse, usedAt: read.time, in: &transaction)
+      guard !isFresh(use.last), let key = try key(at: place, in: transaction.reader) else { continue }
+      try move(record, key, from: use, usedAt: read.time, in: &transaction)
     }
   }
 
@@ -85,12 +87,13 @@ extension DiskCacheEdit {
     return [UInt8](copying: found)
   }
 
-  /// Gives an entry the place of the time when it was used, not of now: what is too old by then stays too old.
+  /// Gives an entry the place of the time when it was used, not of now: what is too old by then stays too old. Its hits
+  /// go to disk with it.
   private mutating func move(
-    _ record: DiskCacheRecord, _ key: [UInt8], from lastUse: UInt64, usedAt time: Int64,
+    _ record: DiskCacheRecord, _ key: [UInt8], from old: DiskCacheUse, usedAt time: Int64,
     in transaction: inout WriteTransaction
   ) throws(StoreError) {
-    var newest = max(lastUse &+ 1, UInt64(clamping: time) &* 1000)
+    var newest = max(old.last &+ 1, UInt64(clamping: time) &* 1000)
     while newest <= totals.last,
       try self.key(at: DiskCacheTables.orderKey(record.priority, newest), in: transaction.reader) != nil
     {
@@ -99,12 +102,14 @@ extension DiskCacheEdit {
     // Above all numbers that were given, none that will be may be taken.
     if newest > totals.last { newest = totals.nextVersion(at: time) }
     try transaction.removeValue(
-      forKey: DiskCacheTables.orderKey(record.priority, lastUse), in: tables.order)
+      forKey: DiskCacheTables.orderKey(record.priority, old.last), in: tables.order)
     try transaction.set(
       key.span, forKey: DiskCacheTables.orderKey(record.priority, newest), in: tables.order)
-    var value = ShortBytes()
-    value.append(newest)
-    try transaction.set(value, forKey: ShortBytes(bigEndian: record.stamp), in: tables.touches)
+    var new = old
+    new.last = newest
+    new.version = record.version
+    new.hits = old.hits(of: record.version) &+ hits.take(record.version)
+    try transaction.set(new.encoded(), forKey: ShortBytes(bigEndian: record.stamp), in: tables.touches)
   }
 
   /// Removes entries whose time is over, the longest over first.
@@ -131,7 +136,7 @@ extension DiskCacheEdit {
   private mutating func purgeUnused(limit: Int, in transaction: inout WriteTransaction) throws(StoreError) {
     guard let age = limits.ageLimit else { return }
     var removed = 0
-    for priority in CachePriority.allCases where priority != .pinned {
+    for priority in CachePriority.allCases {
       let oldest = UInt64(clamping: now - age.milliseconds) &* 1000
       let range = KeyRange.range([priority.rawValue], upTo: DiskCacheTables.orderKey(priority, oldest).array)
       for row in try tables.rows(range, of: tables.order, limit: limit - removed, in: transaction.reader) {
@@ -148,6 +153,13 @@ extension DiskCacheEdit {
     if let record, record.expiresAt == 0 || record.expiresAt > now { return }
     try remove(key, as: record == nil ? .damaged : .evicted(.expired), in: &transaction)
     expired += 1
+  }
+
+  /// Removes the entries of several keys of the tree.
+  mutating func removeAll(_ keys: [[UInt8]], in transaction: inout WriteTransaction) throws(StoreError) -> Int {
+    var removed = 0
+    for key in keys where try remove(key, as: .removed, in: &transaction) != nil { removed += 1 }
+    return removed
   }
 
   /// Removes the entries of a tag.

@@ -27,7 +27,7 @@ extension DiskCacheEdit {
   ) throws(StoreError) -> CacheStoreResult {
     let key = entry.key.bytes
     let old = try record(key, in: transaction.reader)
-    guard isExpected(old.record, entry.expected) else {
+    guard try isExpected(old.record, entry.expected, in: transaction.reader) else {
       if let file = entry.file { aftermath.obsoleteFiles.append(file.name) }
       return .conflict
     }
@@ -55,25 +55,41 @@ extension DiskCacheEdit {
     }
     let hasOldTail = keepsPlace && old.record?.flags == .split
     try write(value, &new, entry, hasOldTail: hasOldTail, in: &transaction)
-    if !keepsPlace && new.priority != .pinned {
+    if !keepsPlace {
       try transaction.set(key.span, forKey: DiskCacheTables.orderKey(new.priority, new.stamp), in: tables.order)
     }
     try addRows(for: new, key, entry, in: &transaction)
     totals.add(new)
     written = new
     aftermath.counts.stores += 1
+    aftermath.counts.storedBytes += new.length
     if isWatched { aftermath.changes.append(.stored(key: entry.key.text)) }
     try enforceLimits(keeping: key, in: &transaction)
     return .stored
   }
 
-  func isExpected(_ old: DiskCacheRecord?, _ expected: NewEntry.Expected) -> Bool {
-    let isLive = old.map { $0.expiresAt == 0 || $0.expiresAt > now } ?? false
-    return switch expected {
-    case .any: true
-    case .nothing: !isLive
-    case .version(let version): isLive && old?.version == version
+  /// Whether what is there is what somebody has seen; what no read returns any more is nothing.
+  func isExpected(
+    _ old: DiskCacheRecord?, _ expected: NewEntry.Expected, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> Bool {
+    switch expected {
+    case .any: return true
+    case .nothing:
+      guard let old else { return true }
+      return try isOver(old, in: transaction)
+    case .version(let version):
+      guard let old, old.version == version else { return false }
+      return try !isOver(old, in: transaction)
     }
+  }
+
+  /// Whether the time of an entry is over.
+  private func isOver(
+    _ record: DiskCacheRecord, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> Bool {
+    try tables.isOver(
+      record, at: now, ageLimit: limits.ageLimitInMilliseconds, noted: touches.time(of: record.version),
+      in: transaction)
   }
 
   /// Why a value cannot stay, if it cannot.
@@ -122,8 +138,8 @@ extension DiskCacheEdit {
     in transaction: inout WriteTransaction
   ) throws(StoreError) -> Bool {
     guard old.exists else { return false }
-    guard let record = old.record, record.priority == new.priority, record.priority != .pinned,
-      record.expiresAt == 0, record.extraLength == 0, record.flags != .file, new.stamp == new.version,
+    guard let record = old.record, record.priority == new.priority, record.expiresAt == 0,
+      record.extraLength == 0, record.flags != .file, new.stamp == new.version,
       case let lastUse = try tables.lastUse(of: record, in: transaction.reader), isFresh(lastUse),
       try isPlaced(record.priority, lastUse, in: transaction.reader)
     else {

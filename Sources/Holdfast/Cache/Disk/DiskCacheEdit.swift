@@ -10,6 +10,7 @@ struct DiskCacheEdit: ~Copyable {
   let now: Int64
   var limits: DiskCache.Limits
   let touches: DiskCacheTouches
+  let hits: DiskCacheHits
   var totals: DiskCacheTotals
   /// Whether somebody wants to know of each change.
   let isWatched: Bool
@@ -34,13 +35,14 @@ struct DiskCacheEdit: ~Copyable {
   }
 
   init(
-    _ tables: DiskCacheTables, now: Int64, limits: DiskCache.Limits, touches: DiskCacheTouches, isWatched: Bool,
-    in transaction: borrowing ReadTransaction
+    _ tables: DiskCacheTables, now: Int64, limits: DiskCache.Limits, touches: DiskCacheTouches, hits: DiskCacheHits,
+    isWatched: Bool, in transaction: borrowing ReadTransaction
   ) throws(StoreError) {
     self.tables = tables
     self.now = now
     self.limits = limits
     self.touches = touches
+    self.hits = hits
     self.isWatched = isWatched
     totals = try tables.totals(in: transaction)
   }
@@ -138,7 +140,6 @@ struct DiskCacheEdit: ~Copyable {
   }
 
   private func removeFromOrder(_ record: DiskCacheRecord, in transaction: inout WriteTransaction) throws(StoreError) {
-    guard record.priority != .pinned else { return }
     let lastUse = try tables.lastUse(of: record, in: transaction.reader)
     try transaction.removeValue(
       forKey: DiskCacheTables.orderKey(record.priority, lastUse), in: tables.order)

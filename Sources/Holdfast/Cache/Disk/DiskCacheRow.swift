@@ -12,6 +12,8 @@ package struct DiskCacheRow: Sendable {
   package let version: UInt64
   /// When it was written, in milliseconds since 1970, unless the clock was set back.
   package let writtenAt: Int64
+  /// The key of the row in `cache.touch` that it has if it was read since it was written.
+  package let useKey: [UInt8]
   /// When it ends, in milliseconds since 1970; 0 for never.
   package let expiresAt: Int64
   /// The number of the codec, and its version.
@@ -22,6 +24,7 @@ package struct DiskCacheRow: Sendable {
   /// The file of a value that has one.
   package let file: File?
   private let valueOffset: Int
+  private let stamp: UInt64
 
   /// Where a value is stored.
   package enum Place: String, Sendable {
@@ -72,6 +75,8 @@ package struct DiskCacheRow: Sendable {
       priority = record.priority
       version = record.version
       writtenAt = Int64(clamping: record.version / 1000)
+      stamp = record.stamp
+      useKey = record.stamp.bigEndianBytes
       expiresAt = record.expiresAt
       codec = record.codec
       tags = extra.tags
@@ -85,6 +90,13 @@ package struct DiskCacheRow: Sendable {
       let text = String(decoding: stored, as: UTF8.self)
       throw StoreError(.corruptRecord, "The cache entry \(text) cannot be read: \(error.reason).")
     }
+  }
+
+  /// When it was last used, in milliseconds since 1970, and how often since it was written, by its row in `cache.touch`.
+  package func use(_ row: [UInt8]?) -> (lastUsedAt: Int64, hits: UInt64) {
+    let bytes = row ?? []
+    let use = DiskCacheUse(bytes.span)
+    return (Int64(clamping: (use?.last ?? stamp) / 1000), use?.hits(of: version) ?? 0)
   }
 
   /// The key of the row with the end of a value in two rows.

@@ -12,7 +12,7 @@ final class DiskCacheTables: Sendable {
   let entries: Database
   /// Priority and last use → tree key.
   let order: Database
-  /// Stamp of a record → its last use, if that was later.
+  /// Stamp of a record → its use, if it was used later.
   let touches: Database
   /// Time of expiry and version → tree key.
   let expiry: Database
@@ -44,15 +44,45 @@ final class DiskCacheTables: Sendable {
     }
   }
 
+  /// What is known on disk of the use of a record.
+  @inline(__always)
+  func use(of record: DiskCacheRecord, in transaction: borrowing ReadTransaction) throws(StoreError) -> DiskCacheUse {
+    guard let row = try transaction.value(forKey: ShortBytes(bigEndian: record.stamp), in: touches) else {
+      return DiskCacheUse(record)
+    }
+    return DiskCacheUse(row) ?? DiskCacheUse(record)
+  }
+
   /// The last use that the order on disk knows for a record.
   @inline(__always)
   func lastUse(of record: DiskCacheRecord, in transaction: borrowing ReadTransaction) throws(StoreError) -> UInt64 {
-    guard let bytes = try transaction.value(forKey: ShortBytes(bigEndian: record.stamp), in: touches), bytes.count == 8
-    else {
-      return record.stamp
-    }
-    return bytes.littleEndian(UInt64.self, at: 0) ?? 0
+    try use(of: record, in: transaction).last
   }
+
+  /// Whether the time of an entry is over: by what it was given, or since it was not used for longer than it may.
+  ///
+  /// - Parameters:
+  ///   - record: The entry.
+  ///   - now: In ms since 1970.
+  ///   - ageLimit: How long it may go unused, in ms.
+  ///   - time: When it was last read, if the order on disk does not know that yet.
+  ///   - transaction: Where it was read.
+  /// - Returns: Whether it counts as missing.
+  /// - Throws: What LMDB refuses.
+  func isOver(
+    _ record: DiskCacheRecord, at now: Int64, ageLimit: Int64, noted time: @autoclosure () -> Int64?,
+    in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> Bool {
+    if record.expiresAt != 0 && record.expiresAt <= now { return true }
+    if ageLimit == .max { return false }
+    let oldest = now - ageLimit
+    if Int64(clamping: record.stamp / 1000) > oldest { return false }
+    if let time = time(), time > oldest { return false }
+    return Int64(clamping: try lastUse(of: record, in: transaction) / 1000) <= oldest
+  }
+
+  /// The places in the order of what may have to leave.
+  static let evictable = KeyRange(upper: .excluded([CachePriority.pinned.rawValue]))
 
   /// Where a record stands in the order of use.
   static func orderKey(_ priority: CachePriority, _ stamp: UInt64) -> ShortBytes {

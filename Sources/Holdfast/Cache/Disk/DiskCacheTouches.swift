@@ -27,6 +27,8 @@ final class DiskCacheTouches: Sendable {
     /// Empty until the first note.
     var slots: [Slot] = []
     var pending = 0
+    /// How many notes another one has taken the place of.
+    var dropped = 0
   }
 
   private struct Place {
@@ -41,10 +43,29 @@ final class DiskCacheTouches: Sendable {
   }
 
   private let stripes = (0..<stripeCount).map { _ in Guarded(Stripe()) }
+  /// For each version its lower half and that of the time when it was noted last, so that most reads take no lock.
+  private let noted = AtomicTable(bits: 12)
   /// How many notes were made and not taken; for a look without the locks.
   private let pending = Atomic(0)
 
-  /// Notes a read whose entry's place in the order is old enough to be moved.
+  /// Notes a read whose entry's place in the order is old enough to be moved, unless it was noted a moment ago.
+  ///
+  /// - Parameters:
+  ///   - touch: The read.
+  ///   - interval: How long a moment is, in ms.
+  @inline(__always)
+  func note(_ touch: Touch, every interval: Int64) {
+    let word = noted.load(touch.version)
+    let now = UInt32(truncatingIfNeeded: touch.time)
+    let isNoted = word >> 32 == touch.version & 0xFFFF_FFFF && now &- UInt32(truncatingIfNeeded: word) < interval
+    if !isNoted {
+      noted.store(touch.version << 32 | UInt64(now), touch.version)
+      note(touch)
+    }
+  }
+
+  /// Notes a read.
+  @inline(never)
   func note(_ touch: Touch) {
     let place = Place(of: touch.version)
     stripes[place.stripe].update { stripe in
@@ -52,6 +73,8 @@ final class DiskCacheTouches: Sendable {
       if !stripe.slots[place.slot].isPending {
         stripe.pending += 1
         pending.add(1, ordering: .relaxed)
+      } else if stripe.slots[place.slot].touch.version != touch.version {
+        stripe.dropped += 1
       }
       stripe.slots[place.slot] = Slot(touch: touch, isPending: true)
     }
@@ -63,6 +86,9 @@ final class DiskCacheTouches: Sendable {
     stripe.pending -= 1
     pending.subtract(1, ordering: .relaxed)
   }
+
+  /// How many notes were lost to others.
+  var dropped: Int { stripes.reduce(0) { $0 + $1.update { $0.dropped } } }
 
   /// When an entry was read, if that is noted and not yet taken.
   func time(of version: UInt64) -> Int64? {
