@@ -10,7 +10,6 @@ final class Drain<Sender: OutboxSender>: Sendable {
   private let sender: Sender
   private let hooks: OutboxHooks
   private let options: Outbox.DrainOptions
-  private let epoch: UInt64
   private let events: Monitor<[OutboxEvent]>
   private let crew: Crew
   private let statuses = Monitor<[NetworkStatus]>([])
@@ -18,14 +17,13 @@ final class Drain<Sender: OutboxSender>: Sendable {
   private let hasListened = Monitor(false)
 
   init(
-    _ outbox: Outbox, _ sender: Sender, _ hooks: OutboxHooks, _ options: Outbox.DrainOptions, epoch: UInt64,
+    _ outbox: Outbox, _ sender: Sender, _ hooks: OutboxHooks, _ options: Outbox.DrainOptions,
     events: Monitor<[OutboxEvent]>
   ) {
     self.outbox = outbox
     self.sender = sender
     self.hooks = hooks
     self.options = options
-    self.epoch = epoch
     self.events = events
     crew = Crew(outbox.wakeUp) { claim in await Self.attempt(claim, sender) }
   }
@@ -55,7 +53,7 @@ final class Drain<Sender: OutboxSender>: Sendable {
   private func runTurns() async throws -> Outbox.DrainReport {
     var report = Outbox.DrainReport()
     var flights: [Outbox.Claim] = []
-    var turn = DrainTurn(outbox, hooks, options, epoch: epoch)
+    var turn = DrainTurn(outbox, hooks, options)
     // Otherwise the first turn would try all lanes in vain while there is no network.
     while !Task.isCancelled, !hasListened.update({ $0 }) { await outbox.wakeUp.wait() }
     while true {

@@ -15,7 +15,26 @@ extension Outbox {
     }
     clock.advance(to: time.moment)
     try set(clock, in: &transaction)
-    return try meta.increment("epoch", in: &transaction)
+    let epoch = try nextEpoch(in: transaction.reader)
+    try store(epoch: epoch, in: &transaction)
+    return epoch
+  }
+
+  private static let epochName = "epoch"
+
+  /// The number of the epoch that begins now.
+  func nextEpoch(in transaction: borrowing ReadTransaction) throws(StoreError) -> UInt64 {
+    try meta.next(Self.epochName, in: transaction)
+  }
+
+  func store(epoch: UInt64, in transaction: inout WriteTransaction) throws(StoreError) {
+    try meta.set(Self.epochName, to: epoch, in: &transaction)
+  }
+
+  /// Whether there is nothing to drain or to recover.
+  func isEmpty(in transaction: borrowing ReadTransaction) throws(StoreError) -> Bool {
+    for database in [entries, states, running] where try transaction.count(of: database) > 0 { return false }
+    return true
   }
 
   private func recover(
