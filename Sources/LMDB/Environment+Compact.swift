@@ -31,7 +31,7 @@ extension Environment {
     defer { handle.share() }
     let isDone = try snapshots.withoutReaders(atMost: limit) { () throws(StoreError) in
       try adoptGrowthAlone()
-      let workshop = try Workshop("\(path)/.new-data")
+      let workshop = try Workshop(Self.workshopPath(in: path))
       do throws(StoreError) {
         unsafe try rebuildAlone(in: workshop)
         try continueNumbering(in: workshop)

@@ -89,15 +89,22 @@ extension Environment {
     }
   }
 
+  /// Where a data file is made before it gets its name.
+  static func workshopPath(in path: String) -> String { "\(path)/.new-data" }
+
   private static func makeDataFile(
     in path: String, _ directory: borrowing File, _ mode: Options.Mode
   ) throws(StoreError) {
     let data = "\(path)/data.mdb"
-    if FileSystem.exists(data) { return }
+    if FileSystem.exists(data) {
+      // What a compaction that was killed has left, which may be as large as the file: nobody else is at work here.
+      if mode != .readOnly, FileSystem.exists(workshopPath(in: path)) { try? Workshop(workshopPath(in: path)).remove() }
+      return
+    }
     guard mode == .createIfMissing else {
       throw StoreError(.notFound, "There is no data.mdb in \(path); check the path, or open it with `createIfMissing`.")
     }
-    let workshop = try Workshop("\(path)/.new-data")
+    let workshop = try Workshop(workshopPath(in: path))
     let raw = unsafe try createHandle()
     let code = unsafe mdb_env_open(raw, workshop.path, UInt32(MDB_NOTLS), 0o600)
     unsafe mdb_env_close(raw)

@@ -178,6 +178,18 @@ import Testing
     try environment.compact()
     #expect(try environment.text("k", in: a) == "value")
   }
+
+  @Test func whatAKilledCompactionHasLeftIsRemovedByTheNextOpening() async throws {
+    let (environment, a) = try Environment.make(at: scratch())
+    try environment.set("value", "k", in: a)
+    try environment.close()
+    let left = Environment.workshopPath(in: scratch())
+    try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
+    for name in ["data.mdb", "lock.mdb"] { try Data(count: 100).write(to: URL(fileURLWithPath: "\(left)/\(name)")) }
+    let (reopened, b) = try Environment.make(at: scratch())
+    #expect(!FileManager.default.fileExists(atPath: left))
+    #expect(try reopened.text("k", in: b) == "value")
+  }
 }
 
 extension Int {
