@@ -100,7 +100,7 @@ struct LmdbQueue final : Queue {
     std::string key = big_endian(id);
     del(entries, key);
     del(states, key);
-    del(lanes, big_endian(lane_of(id)) + key);
+    del(lanes, key + key);
     taken.erase(std::find(taken.begin(), taken.end(), id)); // The first, as a rule.
     has_changed = true;
     note();
