@@ -153,9 +153,11 @@ extension OutboxRequest {
   ///   - operation: The HTTP request.
   ///   - lane: The lane whose order it keeps.
   ///   - attachments: Files that go with it; they need a ``HTTPOperation/Body/form(_:)``, or an empty body.
+  ///   - optimistic: What the user is to see until the request is settled.
   /// - Throws: `invalidValue` for what cannot be sent, or must not be stored.
   public init(
-    _ operation: HTTPOperation, lane: String, attachments: [StagedAttachment] = []
+    _ operation: HTTPOperation, lane: String, attachments: [StagedAttachment] = [],
+    optimistic: [StateKey: FieldChanges] = [:]
   ) throws(StoreError) {
     try operation.check(hasAttachments: !attachments.isEmpty)
     if let bad = attachments.first(where: { !$0.mediaType.isHeaderValue }) {
@@ -167,7 +169,8 @@ extension OutboxRequest {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {
       self.init(
-        kind: HTTPOperation.kind, lane: lane, payload: Array(try encoder.encode(operation)), attachments: attachments)
+        kind: HTTPOperation.kind, lane: lane, payload: Array(try encoder.encode(operation)), attachments: attachments,
+        optimistic: optimistic)
       host = try operation.host
     } catch {
       throw StoreError(.invalidValue, "The HTTP operation cannot be stored: \(error).")

@@ -15,7 +15,9 @@ import Testing
     let request = try OutboxRequest(operation, lane: "l")
     #expect(request.kind == "http")
     #expect(try HTTPOperation(payload: request.payload) == operation)
-    #expect(try OutboxRequest(operation, lane: "l").payload == request.payload, "the same bytes each time")
+    let shown = try OutboxRequest(operation, lane: "l", optimistic: ["thing:1": ["isSent": true]])
+    #expect(shown.payload == request.payload, "the same bytes each time")
+    #expect(shown.optimistic == ["thing:1": ["isSent": true]] && request.optimistic.isEmpty)
   }
 
   @Test(arguments: [

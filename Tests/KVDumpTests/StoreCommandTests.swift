@@ -86,6 +86,25 @@ import Testing
     #expect(try lines("outbox", "repair", store) == ["0 problems, 0 rows put right, 0 left"])
   }
 
+  @Test func pausesAreNoFault() throws {
+    try fill()
+    do {
+      let store = try Store.open(at: store)
+      try store.write { t in
+        for scope in [.all, .queue("q"), .lane("l0"), .lane("nothing")] as [OutboxScope] {
+          try store.outbox.pause(scope, in: &t)
+        }
+      }
+    }
+    #expect(try lines("outbox", "verify", store) == ["0 errors, 30 entries checked"])
+    #expect(try lines("verify", "--deep", store).last == "0 errors, 30 entries checked")
+    // A lane that is not paused is still missed.
+    let environment = try Environment.open(at: store, databases: ["outbox.due"])
+    let due = try environment.database("outbox.due")
+    try environment.write { t in _ = try t.removeAll(in: due) }
+    #expect(try Tool.kvdump("outbox", "verify", store).output.contains("outbox.due has 0 rows"))
+  }
+
   @Test func onlyDeadLettersAreRequeued() throws {
     try fill()
     let waiting = try Tool.kvdump("outbox", "requeue", store, "3")

@@ -86,16 +86,18 @@ extension OutboxRequest {
   ///   - operation: What to deliver.
   ///   - lane: The lane whose order it keeps; `nil` is one of its own, so that it waits for nobody.
   ///   - attachments: Files that go with it.
+  ///   - optimistic: What the user is to see until the request is settled.
   /// - Throws: `invalidValue` if the operation cannot be written as JSON.
   public init<Operation: OutboxOperation>(
-    _ operation: Operation, lane: String? = nil, attachments: [StagedAttachment] = []
+    _ operation: Operation, lane: String? = nil, attachments: [StagedAttachment] = [],
+    optimistic: [StateKey: FieldChanges] = [:]
   ) throws(StoreError) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {
       self.init(
         kind: Operation.kind, schemaVersion: Operation.schemaVersion, lane: lane,
-        payload: Array(try encoder.encode(operation)), attachments: attachments)
+        payload: Array(try encoder.encode(operation)), attachments: attachments, optimistic: optimistic)
     } catch {
       throw StoreError(.invalidValue, "The \(Operation.kind) cannot be stored: \(error).")
     }

@@ -46,6 +46,12 @@ import Testing
     #expect(seen.update { $0 } == [Like(post: 1), Like(post: 2)])
   }
 
+  @Test func anOperationCarriesWhatIsShownMeanwhile() throws {
+    let optimistic: [StateKey: FieldChanges] = ["post:2": ["isLiked": true, "draft": nil]]
+    #expect(try OutboxRequest(Like(post: 2), optimistic: optimistic).optimistic == optimistic)
+    #expect(try OutboxRequest(Like(post: 2)).optimistic.isEmpty)
+  }
+
   @Test("T9: unknown kinds, undecodable payloads and newer versions are held, and others drain")
   func whatIsNotKnownIsHeld() async throws {
     let store = try open()

@@ -119,17 +119,23 @@ struct OutboxReader {
 
   /// What keeps back entries whose time has come, a line each: pauses, and gates that are closed.
   func barriers() throws(Failure) -> [String] {
-    var found: [String] = []
-    try table("outbox.pause")?.forEach { (key, value) throws(Failure) in
-      found.append(OutboxRow.pause(key, value).map { "\(Self.title($0)) is paused" } ?? "a pause that cannot be read")
-      return true
-    }
+    var found = try pauses().map { $0.map { "\(Self.title($0)) is paused" } ?? "a pause that cannot be read" }
     try table("outbox.gate")?.forEach { (key, value) throws(Failure) in
       // The drain takes one that it cannot read for open.
       guard let gate = OutboxRow.gate(key, value) else { return true }
       let name = gate.name.isEmpty ? nil : gate.name
       let title = Self.title(gate.kind == .host ? .host(name) : .credentials(name))
       found.append("\(title) is closed after failures; one entry may try at \(timestamp(wall(gate.until)))")
+      return true
+    }
+    return found
+  }
+
+  /// What is paused; `nil` for what cannot be read.
+  private func pauses() throws(Failure) -> [OutboxScope?] {
+    var found: [OutboxScope?] = []
+    try table("outbox.pause")?.forEach { (key, value) throws(Failure) in
+      found.append(OutboxRow.pause(key, value))
       return true
     }
     return found
@@ -155,9 +161,11 @@ struct OutboxReader {
       attachments += item.entry?.attachments.count ?? 0
       return true
     }
+    // What heads a paused lane is not offered.
+    for case .lane(let lane)? in try pauses() { heads[lane] = nil }
     let waiting = heads.values.count { $0 == "waiting" }
     let indexes = [
-      ("outbox.lane", requests, "request"), ("outbox.due", waiting, "lane that waits"),
+      ("outbox.lane", requests, "request"), ("outbox.due", waiting, "lane that waits and is not paused"),
       ("outbox.attachment", attachments, "file"),
     ]
     var problems: [String] = []
