@@ -130,6 +130,12 @@ public final class SessionState: Sendable {
     return table.update { $0.keys(ofID: id) }
   }
 
+  /// The keys of a type whose time is not over, in no particular order.
+  func keys(ofType type: String, at now: Int64) -> [StateKey] {
+    if isEmpty { return [] }
+    return table.update { $0.keys(ofType: type, at: now) }
+  }
+
   private func change(_ body: (inout SessionTable) -> Void) {
     table.update { table in
       body(&table)

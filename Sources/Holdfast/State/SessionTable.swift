@@ -35,6 +35,11 @@ struct SessionTable {
     for (key, record) in records where StateExpiry.isOver(record.expiresAt, at: now) { set(StateRecord(), of: key) }
   }
 
+  /// The keys of a type whose time is not over, in no particular order.
+  func keys(ofType type: String, at now: Int64) -> [StateKey] {
+    records.filter { $0.key.type.hasSameBytes(as: type) && !StateExpiry.isOver($0.value.expiresAt, at: now) }.map(\.key)
+  }
+
   /// The keys of any type with an id, oldest update first.
   func keys(ofID id: String) -> [StateKey] {
     let keys = keysOfIDs[ID(bytes: Array(id.utf8))] ?? []

@@ -49,10 +49,14 @@ extension StateKey {
     return form == .plain ? bytes : bytes.prefix(495) + hash
   }
 
+  /// What the stored keys of a type begin with; if it is that long, those of other types may, too.
+  static func storedPrefix(ofType type: String) -> [UInt8] { Array("\(type):".utf8.prefix(495)) }
+
   /// The hash of the whole text.
   var hash: [UInt8] { SipHash.hash128(text).array }
 
-  private var excerpt: String {
+  /// The text for a message.
+  var excerpt: String {
     // A text without a colon was given one; of a colon alone nobody knows.
     let text = text.utf8.first == UInt8(ascii: ":") && text.utf8.count > 1 ? String(text.dropFirst()) : text
     return text.count > 80 ? text.prefix(80) + "…" : text

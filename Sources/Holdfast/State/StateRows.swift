@@ -80,6 +80,11 @@ struct StateRows: Sendable {
     ofRow stored: Span<UInt8>, in transaction: borrowing ReadTransaction
   ) throws(StoreError) -> StateKey? {
     guard let record = try transaction.value(forKey: stored, in: records) else { return nil }
+    return try key(stored: stored, record: record)
+  }
+
+  /// The key of a row of records.
+  func key(stored: Span<UInt8>, record: Span<UInt8>) throws(StoreError) -> StateKey {
     do throws(Malformed) {
       return try StateKey(stored: stored, record: record)
     } catch {

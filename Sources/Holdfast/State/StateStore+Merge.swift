@@ -98,12 +98,7 @@ extension StateStore {
       try StateKey(type: "_", id: id).check()
       var records: [(stamp: UInt64, fields: FieldMap)] = []
       for key in try rows.keys(ofID: id, in: transaction) {
-        guard var record = try rows.record(key, in: transaction) else { continue }
-        record.expire(at: now)
-        for layer in record.isLayered ? try layers.layers(over: key, in: transaction) : [] {
-          layer.changes.apply(to: &record.fields)
-          record.stamp = max(record.stamp, layer.stamp)
-        }
+        guard let record = try layeredRecord(key, at: now, in: transaction) else { continue }
         records.append((record.stamp, record.fields))
       }
       records.sort { $0.stamp < $1.stamp }
@@ -111,5 +106,18 @@ extension StateStore {
       for more in session.fields(of: session.keys(ofID: id), at: now).fields { fields.merge(more ?? [:]) }
     }
     return fields
+  }
+
+  /// A record with what requests in flight have laid over it, stamped as the newest of these.
+  func layeredRecord(
+    _ key: StateKey, at now: Int64, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> StateRecord? {
+    guard var record = try rows.record(key, in: transaction) else { return nil }
+    record.expire(at: now)
+    for layer in record.isLayered ? try layers.layers(over: key, in: transaction) : [] {
+      layer.changes.apply(to: &record.fields)
+      record.stamp = max(record.stamp, layer.stamp)
+    }
+    return record
   }
 }

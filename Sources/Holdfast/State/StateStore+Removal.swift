@@ -96,8 +96,7 @@ extension StateStore {
     ofType type: String?, in transaction: inout WriteTransaction,
     _ body: (StateKey, StateRecord, inout WriteTransaction) throws(StoreError) -> Void
   ) throws(StoreError) {
-    let prefix = type.map { Array(Array("\($0):".utf8).prefix(495)) } ?? []
-    var range = KeyRange.prefix(prefix)
+    var range = KeyRange.prefix(type.map(StateKey.storedPrefix) ?? [])
     while true {
       let batch = try storedKeys(in: range, limit: 1000, transaction.reader)
       for stored in batch {

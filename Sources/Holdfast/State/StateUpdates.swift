@@ -10,12 +10,14 @@ public struct StateUpdates: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let store: StateStore
     private let keys: [StateKey]
+    private let base: FieldMap
     private var last: FieldMap?
     private var seen: StateSignal.Seen?
 
-    init(_ store: StateStore, _ keys: [StateKey]) {
+    init(_ store: StateStore, _ keys: [StateKey], over base: FieldMap) {
       self.store = store
       self.keys = keys
+      self.base = base
     }
 
     /// Waits until the fields differ from those before.
@@ -30,9 +32,11 @@ public struct StateUpdates: AsyncSequence, Sendable {
         let merge = try store.mergedNow(keys)
         seen = StateSignal.Seen(
           version: version, transactionID: merge.transactionID, expiresAt: merge.times.nextEnd)
-        if last != merge.fields {
-          last = merge.fields
-          return merge.fields
+        var fields = base
+        fields.merge(merge.fields)
+        if last != fields {
+          last = fields
+          return fields
         }
       }
     }
@@ -40,9 +44,11 @@ public struct StateUpdates: AsyncSequence, Sendable {
 
   let store: StateStore
   let keys: [StateKey]
+  /// Fields that every record overrides.
+  let base: FieldMap
 
   /// Starts at the present.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(store, keys) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(store, keys, over: base) }
 }
 
 /// The changes of the durable state in the order of their commits.
@@ -104,7 +110,47 @@ extension StateStore {
   ///
   /// - Parameter keys: The records, as for ``merged(_:)``.
   /// - Returns: A sequence that begins with the fields as they are.
-  public func updates(for keys: [StateKey]) -> StateUpdates { StateUpdates(store: self, keys: keys) }
+  public func updates(for keys: [StateKey]) -> StateUpdates { updates(for: keys, over: [:]) }
+
+  /// The merged fields of some keys over those of a model, now and each time they have changed; see ``updates(for:)``.
+  ///
+  /// What makes no difference over the model is no change.
+  ///
+  /// - Parameters:
+  ///   - keys: The records, as for ``merged(_:)``.
+  ///   - base: Fields that every record overrides: what the server sent.
+  /// - Returns: A sequence that begins with the fields as they are.
+  public func updates(for keys: [StateKey], over base: FieldMap) -> StateUpdates {
+    StateUpdates(store: self, keys: keys, base: base)
+  }
+
+  /// The merged fields of some keys as a value of your own type, now and each time they have changed; see
+  /// ``updates(for:)``.
+  ///
+  /// Where no record is, the fields are those of `base`: if the type needs some, give them there, or make its properties
+  /// optional. Otherwise the sequence throws, as ``merged(_:as:)`` does.
+  ///
+  /// ```swift
+  /// struct Card: Codable {
+  ///   var title: String
+  ///   var isFollowed: Bool?
+  /// }
+  /// let sent = try FieldEncoder().encode(Card(title: "Hello"))
+  /// for try await card in store.state.updates(for: ["user:7", "post:42"], over: sent, as: Card.self) {
+  ///   print(card.title, card.isFollowed ?? false)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - keys: The records, as for ``merged(_:)``.
+  ///   - base: Fields that every record overrides, such as what the server sent.
+  ///   - type: What to make of the fields, by ``FieldDecoder``.
+  /// - Returns: A sequence that begins with the value as it is.
+  public func updates<Value: Decodable & Sendable>(
+    for keys: [StateKey], over base: FieldMap = [:], as type: Value.Type
+  ) -> DecodedStateUpdates<Value> {
+    DecodedStateUpdates(updates: updates(for: keys, over: base))
+  }
 
   /// The changes of the durable state, whoever makes them, in the order of their commits.
   ///

@@ -177,7 +177,19 @@ private struct StateRun {
       for id in StateModel.ids { try check([StateKey(type: type, id: id)]) }
     }
     for id in StateModel.ids { try check(store.state.merged(ids: [id]), twin.merged(ids: [id]), "the id \(id)") }
+    for type in StateModel.types { try checkList(ofType: type) }
     try store.state.verify()
+  }
+
+  private func checkList(ofType type: String) throws {
+    let expected = StateModel.ids.map { StateKey(type: type, id: $0) }.filter { !twin.merged([$0]).isEmpty }
+      .sorted { $0.storedBytes.lexicographicallyPrecedes($1.storedBytes) }
+    for limit in [1, 3, 1000] {
+      let listed = try store.state.allKeys(ofType: type, limit: limit)
+      if listed != expected {
+        throw Difference("the keys of \(type.prefix(10)) by \(limit): \(listed), not \(expected)")
+      }
+    }
   }
 
   private func check(_ keys: [StateKey]) throws {

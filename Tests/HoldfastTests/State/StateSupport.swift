@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import TestSupport
+import Testing
 
 @testable import Holdfast
 
@@ -36,6 +37,19 @@ final class StateFixture: Sendable {
 
   func open(_ options: StateOptions = StateOptions()) throws -> Store {
     try Store.open(at: path, state: options, time: time)
+  }
+}
+
+extension StateStore {
+  /// All keys of a type, in pages.
+  func allKeys(ofType type: String, limit: Int) throws -> [StateKey] {
+    var keys: [StateKey] = []
+    while true {
+      let page = try self.keys(ofType: type, after: keys.last, limit: limit)
+      if page.isEmpty { return keys }
+      #expect(page.count <= limit)
+      keys += page
+    }
   }
 }
 
