@@ -47,7 +47,7 @@ extension StateStore {
     while true {
       let page = try self.keys(ofType: type, after: keys.last, limit: limit)
       if page.isEmpty { return keys }
-      #expect(page.count <= limit)
+      try #require(page.count <= limit && page.last != keys.last)
       keys += page
     }
   }
