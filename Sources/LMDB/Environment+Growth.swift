@@ -5,7 +5,7 @@ extension Environment {
   func prepareToWrite() throws(StoreError) {
     try snapshots.checkUsable()
     let check = health.nextCheck(isCheap: options.durability == .unsafeNoSync)
-    if check != .nothing, !health.isLockFileInPlace {
+    if check != .nothing, !health.isLockFileInPlace, try mattersToOthers() {
       snapshots.poison(
         because: "somebody replaced its lock.mdb, and with it the lock that keeps out other writers", nil)
       try snapshots.checkUsable()
@@ -17,6 +17,12 @@ extension Environment {
     let hasGrown = try? resize(to: min(map.size * 2, roundedMapLimit), atMost: .milliseconds(20))
     if hasGrown != true { health.postponeGrowth(used: map.used, of: map.size) }
     try snapshots.checkUsable()
+  }
+
+  /// Whether others may write to the same file: not to one that was removed, whose user looks after that.
+  private func mattersToOthers() throws(StoreError) -> Bool {
+    if !options.isDisposable { return true }
+    return try !isRemoved()
   }
 
   /// Makes the map `factor` times as large, or as large as its limit allows. The caller holds the writer lock.

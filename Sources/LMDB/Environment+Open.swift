@@ -76,8 +76,12 @@ extension Environment {
     }
   }
 
-  private static func makeDataFile(
-    in path: String, _ directory: borrowing File, _ mode: Options.Mode
+  /// Makes a data file if there is none, aside and then in one step.
+  ///
+  /// - Parameter finish: Gets the file before it is in its place.
+  static func makeDataFile(
+    in path: String, _ directory: borrowing File, _ mode: Options.Mode,
+    _ finish: (Workshop) throws(StoreError) -> Void = { _ in }
   ) throws(StoreError) {
     let data = "\(path)/data.mdb"
     if FileSystem.exists(data) { return }
@@ -89,6 +93,7 @@ extension Environment {
     let code = unsafe mdb_env_open(raw, workshop.path, UInt32(MDB_NOTLS), 0o600)
     unsafe mdb_env_close(raw)
     guard code == MDB_SUCCESS else { throw .lmdb(code, "make a new environment in \(path)") }
+    try finish(workshop)
     try File(workshop.data, .read).synchronize()
     try FileSystem.rename(workshop.data, to: data)
     try workshop.remove()

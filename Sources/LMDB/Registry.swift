@@ -41,6 +41,9 @@ struct Registry: Sendable {
     handles[handle.file] = handle
   }
 
+  /// Whether an environment of this process has a file open.
+  func isOpen(_ file: File.Identity) -> Bool { handles[file].map { !$0.isForked } ?? false }
+
   /// A number that no other environment of this process has.
   mutating func nextID() -> EnvironmentID {
     lastID += 1

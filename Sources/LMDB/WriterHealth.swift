@@ -6,7 +6,7 @@ final class WriterHealth: @unchecked Sendable {
   enum Check { case nothing, lockFile, everything }
 
   private let lockFile: String
-  private let identity: File.Identity?
+  private var identity: File.Identity?
   private var writes: UInt = 0
   /// The used bytes from which the map grows ahead of time; zero for four fifths of the map.
   private var growthMark = 0
@@ -29,6 +29,9 @@ final class WriterHealth: @unchecked Sendable {
   /// Whether `lock.mdb` is still the file that was locked. Whoever opens the environment with another one does not
   /// see this process, and both would write at once.
   var isLockFileInPlace: Bool { FileSystem.identity(lockFile) == identity }
+
+  /// Takes the file that is there now for the one that was locked.
+  func adoptLockFile() { identity = FileSystem.identity(lockFile) }
 
   /// Whether the map should grow before it is full.
   func shouldGrow(used: Int, of size: Int) -> Bool {

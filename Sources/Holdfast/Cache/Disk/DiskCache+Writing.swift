@@ -53,8 +53,8 @@ extension DiskCache {
 
   /// Stores several values that have been encoded.
   func setValues(_ values: [(key: String, value: [UInt8])], codec: CacheCodecID, options: CacheEntryOptions) throws {
-    let pending = try values.map { try pendingEntry($0.value, $0.key, codec, options) }
     try prepareToWrite()
+    let pending = try values.map { try pendingEntry($0.value, $0.key, codec, options) }
     try write { edit, transaction in
       for entry in pending { _ = try entry.set(&edit, &transaction) }
     }
@@ -141,8 +141,8 @@ extension DiskCache {
     _ value: [UInt8], forKey key: String, codec: CacheCodecID, options: CacheEntryOptions,
     expecting expected: DiskCacheEdit.NewEntry.Expected = .any
   ) throws -> Written {
-    let pending = try pendingEntry(value, key, codec, options, expecting: expected)
     try prepareToWrite()
+    let pending = try pendingEntry(value, key, codec, options, expecting: expected)
     return try write { edit, transaction in try pending.set(&edit, &transaction) }
   }
 
@@ -216,6 +216,7 @@ extension DiskCache {
   func write<R>(
     after reads: [DiskCacheTouches.Touch]? = nil, _ body: (inout DiskCacheEdit, inout WriteTransaction) throws -> R
   ) throws -> R {
+    if try isRemoved() { try startAnew() }
     let reads = reads ?? touches.take(Self.readsPerWrite)
     // The engine is another module: a result whose type it does not know costs it thousands of instructions.
     var result: R?
@@ -230,6 +231,7 @@ extension DiskCache {
   func write<R: Sendable>(
     _ body: @escaping @Sendable (inout DiskCacheEdit, inout WriteTransaction) throws -> R
   ) async throws -> R {
+    if try isRemoved() { try await Background.run { [self] in try startAnew() } }
     let reads = touches.take(Self.readsPerWrite)
     let (result, aftermath) = try await environment.write { [self] transaction in
       var aftermath = DiskCacheEdit.Aftermath()

@@ -39,6 +39,8 @@ public final class DiskCache: Sendable {
   let state: Guarded<State>
   /// The age limit in ms, for reads, which take no lock for it.
   let ageLimit: Atomic<Int64>
+  /// When somebody last looked whether the directory is still there, in ms since 1970.
+  let lookedAt = Atomic<Int64>(0)
 
   /// What changes while it is open.
   struct State {
