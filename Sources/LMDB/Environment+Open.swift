@@ -76,9 +76,7 @@ extension Environment {
     }
   }
 
-  /// Makes a data file if there is none, aside and then in one step.
-  ///
-  /// - Parameter finish: Gets the file before it is in its place.
+  /// Makes a data file if there is none, aside and then in one step; `finish` gets it before it is in its place.
   static func makeDataFile(
     in path: String, _ directory: borrowing File, _ mode: Options.Mode,
     _ finish: (Workshop) throws(StoreError) -> Void = { _ in }
