@@ -11,8 +11,8 @@ enum AddressSpace {
   /// The page size of a file that is made here: the system's, of which LMDB takes at most 32 KiB.
   static let page = min(max(sysconf(Int32(_SC_PAGESIZE)), 4096), 32768)
 
-  /// Rounded up to 64 KiB, a multiple of every page size.
-  static func rounded(_ size: Int) -> Int { (size + 0xFFFF) & ~0xFFFF }
+  /// Rounded up to 64 KiB, a multiple of every page size; down at the end of all numbers.
+  static func rounded(_ size: Int) -> Int { (min(size, .max - 0xFFFF) + 0xFFFF) & ~0xFFFF }
 
   /// The largest of `wanted` and what halving the way to `least` gives that can be mapped beside what is mapped now.
   static func available(_ wanted: Int, atLeast least: Int) -> Int? {

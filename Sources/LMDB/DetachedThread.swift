@@ -27,6 +27,12 @@ package enum DetachedThread {
     for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] { unsafe sigdelset(&blocked, fault) }
     unsafe pthread_sigmask(SIG_SETMASK, &blocked, &former)
     defer { unsafe pthread_sigmask(SIG_SETMASK, &former, nil) }
+    // Detached from the start: it may have ended before anybody could say so.
+    var attributes = pthread_attr_t()
+    let failure = unsafe pthread_attr_init(&attributes)
+    guard failure == 0 else { return failure }
+    defer { unsafe pthread_attr_destroy(&attributes) }
+    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     let context = unsafe Unmanaged.passRetained(Body(body))
     #if canImport(Darwin)
       var thread: pthread_t?
@@ -34,20 +40,12 @@ package enum DetachedThread {
       var thread = pthread_t()
     #endif
     let code = unsafe pthread_create(
-      &thread, nil,
+      &thread, &attributes,
       { context in
         if let context = unsafe context { unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run() }
         return nil
       }, unsafe context.toOpaque())
-    guard code == 0 else {
-      unsafe context.release()
-      return code
-    }
-    #if canImport(Darwin)
-      if let thread = unsafe thread { unsafe pthread_detach(thread) }
-    #else
-      pthread_detach(thread)
-    #endif
-    return 0
+    if code != 0 { unsafe context.release() }
+    return code
   }
 }

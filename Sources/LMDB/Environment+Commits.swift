@@ -43,6 +43,13 @@ extension ReadTransaction {
   /// A snapshot that was taken while two commits were made may show the second of them under the number from before:
   /// LMDB 0.9 reads the number first. Then it is never equal to ``Environment/lastTransactionID`` again.
   package var id: Int { unsafe mdb_txn_id(raw) }
+
+  /// Whether the snapshot surely shows the commit of its ``id`` and not a later one; `false` once there are two more.
+  package var isSureOfID: Bool {
+    var info = unsafe MDB_envinfo()
+    unsafe mdb_env_info(mdb_txn_env(raw), &info)
+    return unsafe info.me_last_txnid < id + 2
+  }
 }
 
 extension WriteTransaction {

@@ -13,7 +13,7 @@ extension Environment {
   ///   `nestedWrite` inside a write; `invalidOption` if the file holds what cannot be stored anew: a database that other
   ///   software made with an order of its own, a record beside the databases, or a database that another process made
   ///   after this one opened the file; `diskFull`, `accessDenied` or `io` if the new file cannot be written. In each
-  ///   case the environment is as it was.
+  ///   case the environment is as it was. `poisoned` if its files are not where it has found them.
   public func compact() throws(StoreError) { try compact(waitingAtMost: options.waitLimit) }
 
   /// As ``compact()``, for work that is not worth a long wait, during which nobody else could write.
@@ -24,10 +24,14 @@ extension Environment {
     try snapshots.checkUsable()
     let directory = try File(path, .directory)
     guard try directory.lock(.exclusive, atMost: limit) else { throw busy("somebody opens it") }
+    defer { directory.unlock() }
+    // Or the file of another environment, which has the path now, would be replaced.
+    try checkFiles()
     guard try handle.lockAlone(atMost: limit) else { throw busy("another process has it open") }
     defer { handle.share() }
     let isDone = try snapshots.withoutReaders(atMost: limit) { () throws(StoreError) in
-      let workshop = try Workshop("\(path)/.new-data")
+      try adoptGrowthAlone()
+      let workshop = try Workshop(Self.workshopPath(in: path))
       do throws(StoreError) {
         unsafe try rebuildAlone(in: workshop)
         try continueNumbering(in: workshop)
@@ -83,6 +87,7 @@ extension Environment {
         unsafe snapshots.raw = unsafe raw
         unsafe handle.raw = unsafe raw
         handle.file = file
+        handle.lockFile = FileSystem.identity("\(path)/lock.mdb")
         registry.add(handle, for: self)
         let reopened = unsafe try Self.openDatabases(Set(databases.declared.keys), of: raw, id, path, options.mode)
         guard reopened == databases else {

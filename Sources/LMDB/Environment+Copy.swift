@@ -13,6 +13,7 @@ extension Environment {
   ///   (see ``compact()``); `nestedWrite` inside a write on this thread; `diskFull`, `accessDenied` or `io` if the copy
   ///   cannot be written; as ``read(_:)`` otherwise.
   public func copy(to path: String, compact: Bool = false) throws(StoreError) {
+    try FileSystem.checkPath(path)
     if FileSystem.exists(path), try !FileSystem.names(in: path).isEmpty {
       throw StoreError(.invalidOption, "\(path) is not empty; copy to a directory that is not there yet.")
     }

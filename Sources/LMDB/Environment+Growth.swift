@@ -1,15 +1,11 @@
 import CLMDB
 
 extension Environment {
-  /// What is due before a write: a state that allows it, the lock file in place, room in the map.
+  /// What is due before a write: a state that allows it, the files in place, room in the map.
   func prepareToWrite() throws(StoreError) {
     try snapshots.checkUsable()
     let check = health.nextCheck(isCheap: options.durability == .unsafeNoSync)
-    if check != .nothing, !health.isLockFileInPlace, try mattersToOthers() {
-      snapshots.poison(
-        because: "somebody replaced its lock.mdb, and with it the lock that keeps out other writers", nil)
-      try snapshots.checkUsable()
-    }
+    if check != .nothing { try checkFiles() }
     if check == .everything { unsafe mdb_reader_check(snapshots.raw, nil) }
     let map = mapUse()
     guard health.shouldGrow(used: map.used, of: map.size), map.size < roundedMapLimit else { return }
@@ -19,10 +15,20 @@ extension Environment {
     try snapshots.checkUsable()
   }
 
-  /// Whether others may write to the same file: not to one that was removed, whose user looks after that.
-  private func mattersToOthers() throws(StoreError) -> Bool {
-    if !options.isDisposable { return true }
-    return try !isRemoved()
+  /// Whether the files are still those that were opened. Whoever opens the environment with another lock file does not
+  /// see this process, and both would write at once; what is written to another data file is lost.
+  var areFilesInPlace: Bool {
+    FileSystem.identity("\(path)/data.mdb") == handle.file && FileSystem.identity("\(path)/lock.mdb") == handle.lockFile
+  }
+
+  /// Poisons the environment if its files are not in place. The caller holds the writer lock.
+  func checkFiles() throws(StoreError) {
+    if areFilesInPlace { return }
+    // What was removed, nobody else can write to, and its user looks after it.
+    if options.isDisposable, try isRemoved() { return }
+    snapshots.poison(
+      because: "somebody replaced, moved or removed its data.mdb or lock.mdb, so that what it wrote would be lost", nil)
+    try snapshots.checkUsable()
   }
 
   /// Makes the map `factor` times as large, or as large as its limit allows. The caller holds the writer lock.
@@ -67,22 +73,30 @@ extension Environment {
 
   /// - Returns: `false` if an open snapshot is in the way.
   private func resize(to wanted: Int, atMost limit: Duration) throws(StoreError) -> Bool {
-    let path = path
-    return try snapshots.withoutReaders(atMost: limit) { () throws(StoreError) in
-      let current = mapUse().size
-      // LMDB lets go of the old map before it makes the new one, so it must not fail.
-      guard let size = AddressSpace.available(wanted, atLeast: max(mapUse().used, current + (1 << 16))) else {
-        throw StoreError(
-          .mapFull,
-          "The map of \(path) cannot grow from \(current) to \(wanted) bytes: the address space has no room for it.",
-          underlying: MDB_MAP_FULL)
-      }
-      let code = unsafe mdb_env_set_mapsize(snapshots.raw, size)
-      guard code == MDB_SUCCESS else {
-        snapshots.poison(because: "its map was lost while it grew", code)
-        throw .lmdb(code, "grow the map of \(path)")
-      }
+    try snapshots.withoutReaders(atMost: limit) { () throws(StoreError) in try remap(to: wanted) }
+  }
+
+  /// Makes the map larger; nobody may be inside.
+  private func remap(to wanted: Int) throws(StoreError) {
+    let current = mapUse().size
+    // LMDB lets go of the old map before it makes the new one, so it must not fail.
+    guard let size = AddressSpace.available(wanted, atLeast: max(mapUse().used, current + (1 << 16))) else {
+      throw StoreError(
+        .mapFull,
+        "The map of \(path) cannot grow from \(current) to \(wanted) bytes: the address space has no room for it.",
+        underlying: MDB_MAP_FULL)
     }
+    let code = unsafe mdb_env_set_mapsize(snapshots.raw, size)
+    guard code == MDB_SUCCESS else {
+      snapshots.poison(because: "its map was lost while it grew", code)
+      throw .lmdb(code, "grow the map of \(path)")
+    }
+  }
+
+  /// Follows another process that grew the file beyond this one's map; nobody may be inside.
+  func adoptGrowthAlone() throws(StoreError) {
+    let map = mapUse()
+    if map.used > map.size { try remap(to: map.used) }
   }
 
   private func blockedGrowth() -> StoreError {

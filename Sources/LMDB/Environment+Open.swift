@@ -40,35 +40,48 @@ extension Environment {
     }
     let names = Set(databases)
     while true {
-      let environment = try open(path, directory, names, options)
-      guard environment.snapshots.isPoisoned else { return environment }
-      // Its failure is no reason not to start anew, once its transactions are gone.
-      try environment.close()
+      let (environment, isInPlace) = try open(path, directory, names, options)
+      guard isInPlace, !environment.snapshots.isPoisoned else {
+        // Its failure is no reason not to start anew, once its transactions are gone.
+        try environment.close()
+        continue
+      }
+      if let difference = environment.handle.difference(from: options, names) {
+        throw StoreError(
+          .alreadyOpen,
+          "\(path) is already open in this process with another \(difference); open it the same way everywhere.")
+      }
+      return environment
     }
   }
 
+  /// The environment, which may be an open one with other options, and whether its files are still where it has found
+  /// them.
   private static func open(
     _ path: String, _ directory: borrowing File, _ names: Set<String>, _ options: Options
-  ) throws(StoreError) -> Environment {
+  ) throws(StoreError) -> (Environment, isInPlace: Bool) {
     // Keeps out whoever else opens, makes or replaces this file now; before the registry, so that only they wait.
     _ = try directory.lock(waiting: true)
     defer { directory.unlock() }
     try makeDataFile(in: path, directory, options.mode)
     return try Registry.shared.update { registry throws(StoreError) in
       let (file, header) = try checkedDataFile(in: path)
-      if let environment = try registry.environment(of: file, at: path, options: options, databases: names) {
-        return environment
+      let lockFile = FileSystem.identity("\(path)/lock.mdb")
+      if let environment = registry.environment(of: file, lockFile: lockFile) {
+        return (environment, environment.areFilesInPlace)
       }
       let dataFile = try Registry.Handle.holdDataFile(in: path, options.mode)
+      // Once it is open for writing: a file system of layers may have copied it for that.
+      let held = try dataFile.identity()
       let raw = unsafe try openHandle(path, options)
       do throws(StoreError) {
         let id = registry.nextID()
         let handles = unsafe try openDatabases(names, of: raw, id, path, options.mode)
         let handle = unsafe Registry.Handle(
-          raw, of: file, dataFile, pageSize: header.pageSize, options: options, databases: names)
+          raw, of: held, dataFile, in: path, pageSize: header.pageSize, options: options, databases: names)
         let environment = Environment(handle, id: id, path: path, databases: handles)
         registry.add(handle, for: environment)
-        return environment
+        return (environment, true)
       } catch {
         unsafe mdb_env_close(raw)
         throw error
@@ -76,17 +89,24 @@ extension Environment {
     }
   }
 
+  /// Where a data file is made before it gets its name.
+  static func workshopPath(in path: String) -> String { "\(path)/.new-data" }
+
   /// Makes a data file if there is none, aside and then in one step; `finish` gets it before it is in its place.
   static func makeDataFile(
     in path: String, _ directory: borrowing File, _ mode: Options.Mode,
     _ finish: (Workshop) throws(StoreError) -> Void = { _ in }
   ) throws(StoreError) {
     let data = "\(path)/data.mdb"
-    if FileSystem.exists(data) { return }
+    if FileSystem.exists(data) {
+      // What a compaction that was killed has left, which may be as large as the file: nobody else is at work here.
+      if mode != .readOnly, FileSystem.exists(workshopPath(in: path)) { try? Workshop(workshopPath(in: path)).remove() }
+      return
+    }
     guard mode == .createIfMissing else {
       throw StoreError(.notFound, "There is no data.mdb in \(path); check the path, or open it with `createIfMissing`.")
     }
-    let workshop = try Workshop("\(path)/.new-data")
+    let workshop = try Workshop(workshopPath(in: path))
     let raw = unsafe try createHandle()
     let code = unsafe mdb_env_open(raw, workshop.path, UInt32(MDB_NOTLS), 0o600)
     unsafe mdb_env_close(raw)

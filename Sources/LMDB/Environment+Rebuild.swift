@@ -1,5 +1,13 @@
 import CLMDB
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 extension Environment {
   /// How many bytes are appended in one transaction, which bounds the memory that LMDB uses.
   private static let rebuildByteLimit = 16 << 20
@@ -35,14 +43,20 @@ extension Environment {
     let copies = unsafe try Self.openDatabases(Set(sources.map(\.name)), of: target, id, workshop.path, .mustExist)
     for source in sources {
       guard let copy = copies.declared[source.name] else { continue }
-      unsafe try append(source, in: transaction, to: copy.handle, of: target)
+      let code = unsafe try append(source, in: transaction, to: copy.handle, of: target)
+      guard code == MDB_SUCCESS else {
+        // LMDB reports a short write, which is what a full disk gives, as EIO.
+        let isFull = code == EIO && handle.isOutOfSpace(workshop.path)
+        throw .lmdb(isFull ? ENOSPC : code, "rebuild \(source.name) of \(path)")
+      }
     }
   }
 
+  /// - Returns: LMDB's code.
   @unsafe
   private func append(
     _ source: Database, in transaction: OpaquePointer, to copy: MDB_dbi, of target: OpaquePointer
-  ) throws(StoreError) {
+  ) throws(StoreError) -> Int32 {
     var cursor = unsafe try Cursor(transaction, id, source, over: .all)
     var isAtEnd = false
     while !isAtEnd {
@@ -73,7 +87,8 @@ extension Environment {
       } else if unsafe writer != nil {
         unsafe mdb_txn_abort(writer)
       }
-      guard code == MDB_SUCCESS else { throw .lmdb(code, "rebuild \(source.name) of \(path)") }
+      guard code == MDB_SUCCESS else { return code }
     }
+    return MDB_SUCCESS
   }
 }

@@ -49,7 +49,6 @@ extension Environment {
       throw error
     }
     try replaceHandle(directory)
-    health.adoptLockFile()
   }
 
   private func cannotReopen(_ reason: String) -> StoreError {

@@ -46,14 +46,14 @@ extension Environment {
       defer { writer.unlock() }
       result = try commit(durability, &outcome, body)
     }
-    for action in outcome.actions { action() }
+    for action in outcome.actions { action.run() }
     if let id = outcome.transactionID { commitObservers.notify(id) }
     return result
   }
 
   /// What others are told of a commit.
   struct Outcome {
-    var actions: [@Sendable () -> Void] = []
+    var actions: [CommitAction] = []
     /// The number of the commit; `nil` if it changed nothing, since LMDB does not count it then.
     var transactionID: Int?
   }

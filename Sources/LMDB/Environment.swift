@@ -37,7 +37,7 @@ public final class Environment: Sendable {
   let databases: Databases
   let snapshots: SnapshotTable
   let writer = WriterLock()
-  let health: WriterHealth
+  let health = WriterHealth()
   let handle: Registry.Handle
   let asynchronousWriter = GroupWriter()
   let commitObservers = CommitObservers()
@@ -46,7 +46,6 @@ public final class Environment: Sendable {
     let options = handle.options
     snapshots = unsafe SnapshotTable(
       handle.raw, path: path, limit: options.readerLimit, waitLimit: options.waitLimit)
-    health = WriterHealth(lockFileAt: "\(path)/lock.mdb")
     self.handle = handle
     self.id = id
     self.path = path
@@ -55,10 +54,10 @@ public final class Environment: Sendable {
   }
 
   deinit {
-    // No transaction is alive: their closures hold the environment.
-    asynchronousWriter.stop()
     // What a child inherited belongs to its parent.
     if snapshots.isForked { return }
+    // No transaction is alive: their closures hold the environment.
+    asynchronousWriter.stop()
     if !snapshots.isClosed { snapshots.drain() }
     Registry.shared.update { $0.close(handle) }
   }

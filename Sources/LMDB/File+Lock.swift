@@ -45,7 +45,7 @@ extension File {
   /// - Returns: Whether the lock was taken.
   /// - Throws: `io` if the file system has no locks.
   package borrowing func lock(_ kind: LockKind, atMost limit: Duration) throws(StoreError) -> Bool {
-    let end = ContinuousClock.now + limit
+    let end = ContinuousClock.now + min(limit, .longestWait)
     while try !lock(kind, waiting: false) {
       if ContinuousClock.now >= end { return false }
       usleep(1000)

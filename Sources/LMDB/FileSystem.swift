@@ -15,7 +15,10 @@ package enum FileSystem {
   ///   - ending: What the name ends in, for whoever finds it after a crash.
   /// - Returns: The path, in the same directory.
   package static func workPath(beside path: String, _ ending: String) -> String {
-    "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).\(ending)"
+    var path = path
+    // Of a path that ends in a slash, it would be in the directory.
+    while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).\(ending)"
   }
 
   /// Whether something exists at the path; a dangling link does.

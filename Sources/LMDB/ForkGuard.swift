@@ -15,8 +15,15 @@ import Synchronization
 enum ForkGuard {
   private static let forks = Atomic<Int>(0)
 
+  /// The lock of the registry is held meanwhile: of another thread that has it, a child has the lock and not the thread,
+  /// and could never open anything.
   private static let isInstalled =
-    pthread_atfork(nil, nil) { ForkGuard.forks.add(1, ordering: .relaxed) } == 0
+    pthread_atfork(
+      { Registry.shared.lock() }, { Registry.shared.unlock() },
+      {
+        ForkGuard.forks.add(1, ordering: .relaxed)
+        Registry.shared.unlock()
+      }) == 0
 
   /// Counts the forks that lie between the first process and this one.
   @inline(__always)

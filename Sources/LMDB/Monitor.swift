@@ -6,6 +6,11 @@
   import Musl
 #endif
 
+extension Duration {
+  /// The longest wait that is reckoned with; keeps sums of times far from overflow.
+  package static let longestWait = Duration.seconds(10 * 365 * 86_400)
+}
+
 /// State behind a mutex with one condition to wait on.
 ///
 /// The standard library's `Mutex` has no way to wait for a change, and on Linux the thread sanitizer does not know it;
@@ -77,7 +82,7 @@ package final class Monitor<State>: @unchecked Sendable {
   ///
   /// - Returns: The value, or `nil` when the time was over first.
   package func wait<R>(atMost limit: Duration, _ attempt: (inout State) -> R?) -> R? {
-    let end = ContinuousClock.now + limit
+    let end = ContinuousClock.now + min(limit, .longestWait)
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     while true {

@@ -10,13 +10,13 @@ struct Registry: Sendable {
   private var handles: [File.Identity: Handle] = [:]
   private var lastID: EnvironmentID = 0
 
-  /// The open environment of a file, if there is one and it was opened in the same way.
+  /// The open environment of a file, if there is one. It may be its last reference, whose end takes the lock that the
+  /// caller has: to be handed on, and let go of outside.
   ///
-  /// - Throws: `alreadyOpen`, naming the option that differs.
-  mutating func environment(
-    of file: File.Identity, at path: String, options: Environment.Options, databases: Set<String>
-  ) throws(StoreError) -> Environment? {
-    guard let handle = handles[file] else { return nil }
+  /// One that has another data file, which somebody has replaced since, is found by its lock file.
+  mutating func environment(of file: File.Identity, lockFile: File.Identity?) -> Environment? {
+    let besides = lockFile.flatMap { lockFile in handles.first { $0.value.lockFile == lockFile }?.key }
+    guard let file = handles[file] == nil ? besides : file, let handle = handles[file] else { return nil }
     guard !handle.isForked else {
       handles[file] = nil
       return nil
@@ -25,12 +25,6 @@ struct Registry: Sendable {
       // Its last reference is gone, but the thread that dropped it has not closed the handle yet.
       close(handle)
       return nil
-    }
-    if environment.snapshots.isPoisoned { return environment }
-    if let difference = handle.difference(from: options, databases) {
-      throw StoreError(
-        .alreadyOpen,
-        "\(path) is already open in this process with another \(difference); open it the same way everywhere.")
     }
     return environment
   }
@@ -56,6 +50,8 @@ struct Registry: Sendable {
     handles[handle.file] = nil
     unsafe mdb_env_close(handle.raw)
     handle.dataFile?.unmarkAsOpen()
+    // Or a child that was forked meanwhile would keep it.
+    handle.dataFile?.unlock()
     handle.dataFile = nil
   }
 
@@ -67,6 +63,8 @@ struct Registry: Sendable {
     var raw: OpaquePointer
     var file: File.Identity
     var dataFile: File?
+    /// Which other software must not replace either; `nil` on a read-only file system that has none.
+    var lockFile: File.Identity?
     let pageSize: Int
     let options: Environment.Options
     let databases: Set<String>
@@ -74,13 +72,14 @@ struct Registry: Sendable {
     private let generation = ForkGuard.start()
 
     init(
-      _ raw: OpaquePointer, of file: File.Identity, _ dataFile: consuming File, pageSize: Int,
+      _ raw: OpaquePointer, of file: File.Identity, _ dataFile: consuming File, in path: String, pageSize: Int,
       options: Environment.Options,
       databases: Set<String>
     ) {
       unsafe self.raw = unsafe raw
       self.file = file
       self.dataFile = consume dataFile
+      lockFile = FileSystem.identity("\(path)/lock.mdb")
       self.pageSize = pageSize
       self.options = options
       self.databases = databases
@@ -89,7 +88,8 @@ struct Registry: Sendable {
     /// Whether a parent opened it before it forked this process.
     var isForked: Bool { ForkGuard.generation != generation }
 
-    fileprivate func difference(from other: Environment.Options, _ names: Set<String>) -> String? {
+    /// The option that differs, if one does.
+    func difference(from other: Environment.Options, _ names: Set<String>) -> String? {
       if options.mode == .readOnly && other.mode != .readOnly { return "mode" }
       if options.mode != .readOnly && other.mode == .readOnly { return "mode" }
       if options.durability != other.durability { return "durability" }

@@ -2,47 +2,44 @@
 ///
 /// For rows whose size is known beforehand: more than fits is a fault of the program, and traps.
 @safe
+@usableFromInline
 package struct ShortBytes: Sendable, Hashable {
-  private typealias Words = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+  @usableFromInline
+  typealias Words = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
-  private static var capacity: Int { 64 }
+  @inlinable static var capacity: Int { 64 }
 
-  private var words: Words = (0, 0, 0, 0, 0, 0, 0, 0)
+  @usableFromInline var words: Words = (0, 0, 0, 0, 0, 0, 0, 0)
+  @usableFromInline var length = 0
+
   /// How many bytes there are.
-  package private(set) var count = 0
+  @inlinable
+  package var count: Int { length }
 
+  @inlinable
   package init() {}
 
   /// A number as eight bytes that sort as numbers do.
-  package init(bigEndian number: UInt64) { append(bigEndian: number) }
+  @inlinable
+  package init(bigEndian number: UInt64) {
+    words.0 = number.bigEndian
+    length = 8
+  }
 
-  /// Appends a number, its lowest byte first.
-  package mutating func append(_ number: UInt8) { store(number) }
-
-  /// Appends a number, its lowest byte first.
-  package mutating func append(_ number: UInt16) { store(number) }
-
-  /// Appends a number, its lowest byte first.
-  package mutating func append(_ number: UInt32) { store(number) }
-
-  /// Appends a number, its lowest byte first.
-  package mutating func append(_ number: UInt64) { store(number) }
-
-  /// Appends a number, its lowest byte first.
-  package mutating func append(_ number: Int64) { store(UInt64(bitPattern: number)) }
-
-  // Generic only in here: across modules it would not be specialised.
+  /// Appends a number, its lowest byte first. Compiled into its caller, where a row of numbers is a row of stores.
+  @inlinable
   @inline(__always)
-  private mutating func store<T: FixedWidthInteger & BitwiseCopyable>(_ number: T) {
+  package mutating func append<T: FixedWidthInteger & BitwiseCopyable>(_ number: T) {
     let start = count
     precondition(start + MemoryLayout<T>.size <= Self.capacity)
     unsafe withUnsafeMutableBytes(of: &words) {
       unsafe $0.storeBytes(of: number.littleEndian, toByteOffset: start, as: T.self)
     }
-    count = start + MemoryLayout<T>.size
+    length = start + MemoryLayout<T>.size
   }
 
   /// Appends a number as eight bytes that sort as numbers do.
+  @inlinable
   package mutating func append(bigEndian number: UInt64) { append(number.byteSwapped) }
 
   /// Appends what is in another one.
@@ -62,7 +59,7 @@ package struct ShortBytes: Sendable, Hashable {
     unsafe withUnsafeMutableBytes(of: &words) {
       unsafe UnsafeMutableRawBufferPointer(rebasing: $0[start...]).copyMemory(from: bytes)
     }
-    count = start + bytes.count
+    length = start + bytes.count
   }
 
   /// The bytes, copied.
@@ -81,18 +78,30 @@ package struct ShortBytes: Sendable, Hashable {
     }
   }
 
+  /// Whether a span begins with the first `length` of these bytes.
+  package func startsAlike(_ span: borrowing Span<UInt8>, _ length: Int) -> Bool {
+    guard length <= count, length <= span.count else { return false }
+    return unsafe withUnsafeBytes { start, _ in
+      unsafe span.extracting(first: length).elementsEqual(
+        Span(_unsafeStart: start.assumingMemoryBound(to: UInt8.self), count: length))
+    }
+  }
+
   // What is not used is zero.
+  @usableFromInline
   package static func == (a: ShortBytes, b: ShortBytes) -> Bool {
     a.count == b.count && a.words.0 == b.words.0 && a.words.1 == b.words.1 && a.words.2 == b.words.2
       && a.words.3 == b.words.3 && a.words.4 == b.words.4 && a.words.5 == b.words.5 && a.words.6 == b.words.6
       && a.words.7 == b.words.7
   }
 
+  @usableFromInline
   package func hash(into hasher: inout Hasher) {
     unsafe withUnsafeBytes { unsafe hasher.combine(bytes: UnsafeRawBufferPointer(start: $0, count: $1)) }
   }
 
   @unsafe
+  @inlinable
   @inline(__always)
   func withUnsafeBytes<R>(_ body: (UnsafeRawPointer, Int) -> R) -> R {
     unsafe Swift.withUnsafeBytes(of: words) { unsafe body($0.baseAddress.unsafelyUnwrapped, count) }

@@ -1,5 +1,13 @@
 import CLMDB
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 // The same calls with a key, and a value, that is in place.
 
 extension ReadTransaction {
@@ -86,6 +94,63 @@ extension WriteTransaction {
     return unsafe _overrideLifetime(span, borrowing: self)
   }
 
+  /// The key before one that has just been stored, or `nil`; valid until the next change.
+  ///
+  /// Costs a step where the change went by a cursor, and a search otherwise.
+  @_lifetime(borrow self)
+  package borrowing func key(before key: ShortBytes, in database: Database) throws(StoreError) -> Span<UInt8>? {
+    try check(key, database, owner)
+    var cursor = unsafe cursors.cursor(of: database.handle)
+    let isOwn = unsafe cursor == nil
+    var code = MDB_SUCCESS
+    if isOwn { code = unsafe mdb_cursor_open(raw, database.handle, &cursor) }
+    defer { if isOwn { unsafe mdb_cursor_close(cursor) } }
+    var found = unsafe MDB_val()
+    if code == MDB_SUCCESS {
+      code = unsafe key.withValue { key in
+        var value = unsafe MDB_val()
+        let isThere = unsafe !isOwn && isOn(key, cursor)
+        if !isThere {
+          let code = unsafe mdb_cursor_get(cursor, &key, &value, MDB_SET)
+          if code != MDB_SUCCESS { return code }
+        }
+        return unsafe mdb_cursor_get(cursor, &found, &value, MDB_PREV)
+      }
+    }
+    if code == MDB_NOTFOUND { return nil }
+    guard code == MDB_SUCCESS else { throw .lmdb(code, "look for a key of \(database.name)") }
+    let span = unsafe Span(_unsafeElements: found.bytes)
+    return unsafe _overrideLifetime(span, borrowing: self)
+  }
+
+  /// Has look-ups in a database go by a cursor from now on, as changes do from the third on; worth it for more than two.
+  @_lifetime(self: copy self)
+  package mutating func openCursor(in database: Database) {
+    precondition(database.owner == owner, "The database belongs to another environment than the transaction.")
+    unsafe cursors.prepare(database.handle, in: raw)
+  }
+
+  /// Stores a value under a `key` that is not there yet.
+  ///
+  /// - Returns: Whether it was not there; nothing has changed otherwise.
+  @_lifetime(self: copy self)
+  package mutating func insert(
+    _ value: borrowing Span<UInt8>, forKey key: ShortBytes, in database: Database
+  ) throws(StoreError) -> Bool {
+    try check(key, database, owner)
+    try check(value, database)
+    let cursor = unsafe cursor(changing: database)
+    let code = unsafe key.withValue { key in
+      unsafe value.withUnsafeBytes { bytes in
+        var value = unsafe MDB_val(bytes)
+        return unsafe put(raw, cursor, database, &key, &value, MDB_NOOVERWRITE)
+      }
+    }
+    if code == MDB_KEYEXIST { return false }
+    try finishSet(code, key.count + value.count, database)
+    return true
+  }
+
   /// Stores a value under `key`, replacing the one that is there.
   @_lifetime(self: copy self)
   package mutating func set(
@@ -163,6 +228,14 @@ extension Cursor {
     let bytes = key.array
     return try seek(to: bytes.span)
   }
+}
+
+/// Whether a cursor stands on a key.
+@unsafe
+private func isOn(_ key: MDB_val, _ cursor: OpaquePointer?) -> Bool {
+  var (here, value) = unsafe (MDB_val(), MDB_val())
+  guard unsafe mdb_cursor_get(cursor, &here, &value, MDB_GET_CURRENT) == MDB_SUCCESS else { return false }
+  return unsafe here.mv_size == key.mv_size && memcmp(here.mv_data, key.mv_data, key.mv_size) == 0
 }
 
 @unsafe

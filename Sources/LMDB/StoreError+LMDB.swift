@@ -70,6 +70,7 @@ extension StoreError {
       case EROFS: (.accessDenied, "the file system is read-only; choose another directory or open it for reading")
       case ENOSPC, EDQUOT, EFBIG: (.diskFull, "there is no space left; free some and try again")
       case ENOMEM: (.mapFull, "the address space has no room for the map; open with a smaller `mapSize`")
+      case EMFILE, ENFILE: (.busy, "too many files are open; close some, or raise the limit, and try again")
       case EAGAIN, EBUSY:
         (.busy, "it is held elsewhere (processes that share a file must share a PID namespace); try again later")
       default: (.io, errorText(code))

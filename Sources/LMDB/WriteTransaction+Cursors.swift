@@ -26,6 +26,14 @@ struct WriteCursors {
     return unsafe open(place, in: transaction)
   }
 
+  /// Opens the cursor of a database before its third change.
+  @unsafe
+  mutating func prepare(_ handle: MDB_dbi, in transaction: OpaquePointer) {
+    let place = Int(handle)
+    if place >= UInt64.bitWidth || place < addresses.count && addresses[place] != 0 { return }
+    _ = unsafe open(place, in: transaction)
+  }
+
   /// The cursor of a database, if it has one.
   @unsafe
   func cursor(of handle: MDB_dbi) -> OpaquePointer? {

@@ -1,5 +1,10 @@
 import CLMDB
 
+/// What is done after a commit. In a structure of its own, since an array of closures allocates a second one for each.
+struct CommitAction: Sendable {
+  let run: @Sendable () -> Void
+}
+
 /// The one write transaction of an environment, for the length of a closure.
 ///
 /// It sees its own changes; nobody else does before the commit, which happens when the closure returns. If the
@@ -17,11 +22,14 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   package var mayUseReserve = false
   /// Whether LMDB has refused something for good: the transaction will not commit.
   package var isDoomed: Bool { failure != nil }
-  private(set) var cursors = WriteCursors()
+  var cursors = WriteCursors()
   /// Where the next number of a database is, for who appends to it.
   var known = KnownNumber()
+  /// What the layer above remembers of this transaction, such as when it began. A nested one begins with it, and what it
+  /// puts here stays if it is kept.
+  package var memo: AnyObject?
   /// What to do once the commit has happened, outside every lock.
-  var commitActions: [@Sendable () -> Void] = []
+  var commitActions: [CommitAction] = []
 
   @_lifetime(immortal)
   init(_ raw: OpaquePointer, owner: EnvironmentID) {
@@ -151,6 +159,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
     transaction.changedBytes = changedBytes
     transaction.mayUseReserve = mayUseReserve
     transaction.known = known
+    transaction.memo = memo
     var isEnded = false
     do {
       let result = try body(&transaction)
@@ -163,6 +172,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
       commitActions += transaction.commitActions
       changedBytes = transaction.changedBytes
       known = transaction.known
+      memo = transaction.memo
       return result
     } catch {
       if !isEnded {
@@ -182,7 +192,7 @@ public struct WriteTransaction: ~Copyable, ~Escapable {
   /// - Parameter action: Short and non-blocking, such as waking a task.
   @_lifetime(self: copy self)
   public mutating func afterCommit(_ action: @escaping @Sendable () -> Void) {
-    commitActions.append(action)
+    commitActions.append(CommitAction(run: action))
   }
 
   /// The cursor for a change, if it is worth one.

@@ -109,6 +109,11 @@ import Testing
     #expect(throws: DecodingError.self) { try FieldDecoder().decode(Number<UInt>.self, from: ["n": -1]) }
     #expect(throws: DecodingError.self) { try FieldDecoder().decode(Number<Int>.self, from: ["n": 1.0]) }
     #expect(throws: DecodingError.self) { try FieldDecoder().decode(Number<Double>.self, from: ["n": .int(.max)]) }
+    #expect(throws: DecodingError.self) { try FieldDecoder().decode(Number<Float>.self, from: ["n": 16_777_217]) }
+    #expect(throws: DecodingError.self) { try FieldDecoder().decode(Number<Float>.self, from: ["n": 1e300]) }
+    #expect(try FieldDecoder().decode(Number<Float>.self, from: ["n": 16_777_216]).n == 16_777_216)
+    #expect(try FieldDecoder().decode(Number<Float>.self, from: ["n": 0.1]).n == 0.1)
+    #expect(try FieldDecoder().decode(Number<Float>.self, from: ["n": .double(.infinity)]).n == .infinity)
     #expect(try FieldDecoder().decode(Number<Double>.self, from: ["n": 3]) == Number(n: 3))
     let large = Int64.max - 1
     #expect(try FieldDecoder().decode(Number<Int64>.self, from: ["n": .int(large)]).n == large)

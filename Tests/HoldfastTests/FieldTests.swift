@@ -79,6 +79,19 @@ import Testing
     #expect(fields == ["keep": 1, "change": 4, "new": "n"])
   }
 
+  @Test func asManyFieldsAsARecordCanHaveAreRemovedAtOnce() {
+    var (changes, other) = (FieldChanges(), FieldChanges())
+    var fields: FieldMap = ["keep": 1]
+    let names = (0..<65_534).map { "name\($0)" }.sorted()
+    for name in names { fields[name] = 1 }
+    for name in names { changes[name] = nil }
+    changes.apply(to: &fields)
+    #expect(fields == ["keep": 1])
+    for name in names.prefix(100).reversed() { other[name] = nil }
+    #expect(other.removals == Array(names.prefix(100)), "in whatever order they were named")
+    #expect(FieldChanges(dictionaryLiteral: ("a", nil), ("b", nil)) == ["b": nil, "a": nil])
+  }
+
   @Test func aLaterChangeOfOneNameWins() {
     var changes: FieldChanges = ["a": 1]
     changes["a"] = nil

@@ -48,6 +48,30 @@ import Testing
     }
   }
 
+  /// With room for the files of a copy and some of its content.
+  @Test(.enabled(if: getuid() == 0, "only root can mount a small file system"))
+  func compactingOnAFullFileSystemSaysSo() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = TemporaryDirectory()
+      guard Mount.temporary(at: scratch.path, size: "700k") else {
+        return print("skipped: this process may not mount")
+      }
+      defer { Mount.remove(scratch.path) }
+      let (environment, a) = try Environment.make(at: scratch())
+      try environment.write { t in
+        for n in 0..<60 { try t.set([UInt8](repeating: 1, count: 4000), forKey: "\(n)", in: a) }
+      }
+      try Data(count: 200 << 10).write(to: URL(filePath: scratch("ballast")))
+      #expect(code { try environment.compact() } == .diskFull)
+      #expect(code { try environment.copy(to: scratch("copy"), compact: true) } == .diskFull)
+      #expect(try Set(FileManager.default.contentsOfDirectory(atPath: scratch.path)) == ["env", "ballast"])
+      #expect(try environment.read { $0.bytes("59", in: a)?.count } == 4000)
+      try FileManager.default.removeItem(atPath: scratch("ballast"))
+      try environment.compact()
+      try environment.verify()
+    }
+  }
+
   @Test(.enabled(if: getuid() == 0, "only root can mount a small file system"))
   func aLoadOnAFullFileSystemSaysSo() async {
     await #expect(processExitsWith: .success) {

@@ -113,6 +113,94 @@ import Testing
     }
   }
 
+  /// Nor does one keep other processes from having it alone.
+  @Test func aChildDoesNotKeepTheFileShared() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = TemporaryDirectory()
+      let environment = try Environment.make(at: scratch()).0
+      let child = fork()
+      if child == 0 { while true { pause() } }
+      defer {
+        kill(child, SIGKILL)
+        waitpid(child, nil, 0)
+      }
+      try environment.close()
+      let isFine = inChild { code { try Environment.make(at: scratch()).0.compact() } == nil }
+      #expect(isFine)
+    }
+  }
+
+  /// A thread that opens something has a lock at any moment, and does not exist in the child.
+  @Test func aChildCanOpenWhateverItsParentDid() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = TemporaryDirectory()
+      let isDone = Monitor(false)
+      let opener = TestThread {
+        var number = 0
+        while !isDone.update({ $0 }) {
+          number += 1
+          _ = try Environment.make(at: scratch("\(number)"))
+        }
+      }
+      for _ in 0..<20 {
+        let isFine = inChild {
+          alarm(30)
+          return code { try Environment.make(at: scratch("child")) } == nil
+        }
+        #expect(isFine)
+      }
+      isDone.update { $0 = true }
+      try opener.join()
+    }
+  }
+
+  @Test(arguments: ["env/data.mdb", "env/lock.mdb", "env"])
+  func whatIsReplacedIsNoticedByTheWriter(_ name: String) throws {
+    let scratch = TemporaryDirectory()
+    let (environment, a) = try Environment.make(at: scratch())
+    try environment.set("old", "k", in: a)
+    let backup = scratch("backup")
+    try FileManager.default.copyItem(atPath: scratch(name), toPath: backup)
+    try environment.set("new", "k", in: a)
+    try FileManager.default.moveItem(atPath: scratch(name), toPath: scratch("moved"))
+    try FileManager.default.moveItem(atPath: backup, toPath: scratch(name))
+    // Would put a file of its own in the place of somebody else's.
+    #expect(code { try environment.compact() } == .poisoned)
+    #expect(code { try environment.set("lost", "k", in: a) } == .poisoned)
+    let (again, b) = try Environment.make(at: scratch())
+    #expect(again !== environment)
+    #expect(try again.text("k", in: b) == (name == "env/lock.mdb" ? "new" : "old"))
+    try again.set("newer", "k", in: b)
+  }
+
+  /// Two handles of LMDB on one lock file forget each other's readers.
+  @Test func aReplacedDataFileIsOpenedOnceTheOldOneIsClosed() throws {
+    let scratch = TemporaryDirectory()
+    let (environment, a) = try Environment.make(at: scratch(), .init(waitLimit: .zero))
+    try environment.set("old", "k", in: a)
+    try FileManager.default.copyItem(atPath: scratch("env/data.mdb"), toPath: scratch("backup"))
+    try FileManager.default.removeItem(atPath: scratch("env/data.mdb"))
+    try FileManager.default.moveItem(atPath: scratch("backup"), toPath: scratch("env/data.mdb"))
+    try environment.read { t in
+      #expect(code { try Environment.make(at: scratch()) } == .busy)
+      #expect(t.bytes("k", in: a) == Array("old".utf8))
+    }
+    let (again, b) = try Environment.make(at: scratch())
+    #expect(code { try environment.text("k", in: a) } == .closed)
+    #expect(try again.text("k", in: b) == "old")
+  }
+
+  @Test func aMovedDirectoryIsOpenedAnew() throws {
+    let scratch = TemporaryDirectory()
+    let (environment, a) = try Environment.make(at: scratch())
+    try environment.set("1", "k", in: a)
+    try FileManager.default.moveItem(atPath: scratch(), toPath: scratch("elsewhere"))
+    let (again, b) = try Environment.make(at: scratch("elsewhere"))
+    #expect(again.path.hasSuffix("/elsewhere"))
+    try again.set("2", "k", in: b)
+    #expect(try again.text("k", in: b) == "2")
+  }
+
   @Test func aReplacedLockFileIsNoticedByTheWriter() throws {
     let scratch = TemporaryDirectory()
     let (environment, a) = try Environment.make(at: scratch())

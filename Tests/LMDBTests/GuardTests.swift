@@ -59,6 +59,25 @@ import Testing
     #expect(found == 4)
   }
 
+  @Test func tooManyOpenFilesAreAnErrorThatMayPass() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = TemporaryDirectory()
+      let next = dup(2)
+      close(next)
+      for more in [0, 1, 2, 3] {
+        limitOpenFiles(to: Int(next) + more)
+        let failure = #expect(throws: StoreError.self) { try Environment.make(at: scratch()) }
+        #expect(failure?.code == .busy && failure?.message.contains("too many files") == true, "\(failure as Any)")
+      }
+      limitOpenFiles(to: Int(next) + 100)
+      let (environment, a) = try Environment.make(at: scratch())
+      try environment.set("value", "k", in: a)
+      limitOpenFiles(to: Int(next) + 5)
+      #expect(code { try environment.compact() } == .busy)
+      #expect(try environment.text("k", in: a) == "value")
+    }
+  }
+
   @Test func whatIsNoFileIsRefused() throws {
     let scratch = TemporaryDirectory()
     for name in ["pipe", "directory"] {

@@ -95,7 +95,11 @@ import Testing
     try environment.write { _ in
       #expect(code { try environment.copy(to: scratch("other"), compact: isCompact) } == .nestedWrite)
     }
-    try environment.copy(to: scratch("later"), compact: isCompact)
+    try environment.copy(to: scratch("later") + "//", compact: isCompact)
+    #expect(FileManager.default.fileExists(atPath: scratch("later/data.mdb")))
+    for path in ["", "~", "~/copy"] {
+      #expect(code { try environment.copy(to: path, compact: isCompact) } == .invalidOption)
+    }
   }
 
   @Test func compactMakesTheFileAsSmallAsItsContent() throws {
@@ -146,6 +150,19 @@ import Testing
     #expect(try environment.text("k", in: a) == "29")
   }
 
+  @Test func compactFollowsAnotherProcessesGrowth() async throws {
+    let (environment, a) = try Environment.make(at: scratch(), GrowthTests.small)
+    let path = scratch()
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let (environment, a) = try Environment.make(at: path, GrowthTests.small)
+      try environment.write { t in
+        for n in 0..<500 { try t.set([UInt8](repeating: 1, count: 4000), forKey: "\(n)", in: a) }
+      }
+    }
+    try environment.compact()
+    #expect(try environment.statistics(of: a).entries == 500)
+  }
+
   @Test func compactNeedsTheFileForItself() async throws {
     let (environment, a) = try Environment.make(at: scratch(), .init(waitLimit: .milliseconds(10)))
     try environment.set("value", "k", in: a)
@@ -160,6 +177,18 @@ import Testing
     }
     try environment.compact()
     #expect(try environment.text("k", in: a) == "value")
+  }
+
+  @Test func whatAKilledCompactionHasLeftIsRemovedByTheNextOpening() async throws {
+    let (environment, a) = try Environment.make(at: scratch())
+    try environment.set("value", "k", in: a)
+    try environment.close()
+    let left = Environment.workshopPath(in: scratch())
+    try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
+    for name in ["data.mdb", "lock.mdb"] { try Data(count: 100).write(to: URL(fileURLWithPath: "\(left)/\(name)")) }
+    let (reopened, b) = try Environment.make(at: scratch())
+    #expect(!FileManager.default.fileExists(atPath: left))
+    #expect(try reopened.text("k", in: b) == "value")
   }
 }
 

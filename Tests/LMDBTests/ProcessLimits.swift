@@ -16,6 +16,12 @@ func limitFileSize(to bytes: Int) {
   precondition(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limits) == 0)
 }
 
+/// Lets the process have no descriptor from a number on.
+func limitOpenFiles(to count: Int) {
+  var limits = rlimit(rlim_cur: rlim_t(count), rlim_max: 4096)
+  precondition(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0)
+}
+
 /// Lets the process start no thread more: each would have a stack that is larger than any address space.
 func askForThreadsThatFitNowhere() {
   typealias SetDefault = @convention(c) (UnsafePointer<pthread_attr_t>) -> CInt

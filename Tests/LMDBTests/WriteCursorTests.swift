@@ -47,6 +47,70 @@ import Testing
     try environment.verify()
   }
 
+  /// HOLDFAST_SEED repeats a run.
+  @Test(arguments: [false, true]) func whatIsBesideAChangeIsFound(_ hasCursor: Bool) throws {
+    let seed = UInt64(setting("HOLDFAST_SEED", or: Int.random(in: 0..<1_000_000)))
+    print("seed \(seed)")
+    var generator = SeededGenerator(seed: seed)
+    let scratch = TemporaryDirectory()
+    let (environment, a) = try Environment.make(at: scratch())
+    var expected: Set<UInt64> = []
+    for _ in 0..<20 {
+      // Few changes of a transaction go without a cursor, and many with one.
+      let numbers = (0..<(hasCursor ? 200 : 2)).map { _ in UInt64.random(in: 0..<500, using: &generator) }
+      try environment.write { t in
+        if hasCursor { t.openCursor(in: a) }
+        for number in numbers {
+          let key = ShortBytes(bigEndian: number)
+          let value = [UInt8](repeating: 1, count: 100)
+          let isNew = try t.insert(value.span, forKey: key, in: a)
+          #expect(isNew == expected.insert(number).inserted, "seed \(seed)")
+          let (before, found) = (
+            copied(try t.key(before: key, in: a)),
+            try t.value(forKey: ShortBytes(bigEndian: number / 2), in: a) != nil
+          )
+          let previous = expected.filter { $0 < number }.max()
+          #expect(before == previous.map { ShortBytes(bigEndian: $0).array }, "seed \(seed)")
+          #expect(found == expected.contains(number / 2), "seed \(seed)")
+          if number % 3 == 0 {
+            try t.removeValue(forKey: key, in: a)
+            expected.remove(number)
+          }
+        }
+      }
+    }
+    let none = try environment.write { t in try t.key(before: ShortBytes(bigEndian: 9999), in: a) == nil }
+    #expect(none, "a key that is not there has none before it")
+  }
+
+  private func copied(_ span: Span<UInt8>?) -> [UInt8]? {
+    guard let span else { return nil }
+    return [UInt8](copying: span)
+  }
+
+  @Test func aMemoEndsWithWhatIsTakenBack() throws {
+    final class Note {}
+    struct Stop: Error {}
+    let scratch = TemporaryDirectory()
+    let (environment, a) = try Environment.make(at: scratch())
+    let (first, second) = (Note(), Note())
+    try environment.write { t in
+      t.memo = first
+      t.remember((1, 2), of: a)
+      try? t.nested { n in
+        #expect(n.memo === first && n.remembered(of: a)?.1 == 2)
+        n.memo = second
+        try n.set([1], forKey: "1", in: a)
+        #expect(n.remembered(of: a) == nil)
+        throw Stop()
+      }
+      #expect(t.memo === first && t.remembered(of: a)?.0 == 1)
+      try t.nested { n in n.memo = second }
+      #expect(t.memo === second)
+    }
+    try environment.write { t in #expect(t.memo == nil && t.remembered(of: a) == nil) }
+  }
+
   @Test func anEmptiedDatabaseTakesMore() throws {
     let scratch = TemporaryDirectory()
     let (environment, a) = try Environment.make(at: scratch())

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { batch = 256, rows_of_an_entry = 280, rows_of_a_state = 57, rows_of_a_record = 20 };
+enum { batch = 256, rows_of_an_entry = 280, rows_of_a_state = 57, rows_of_a_record = 28 };
 
 static MDB_txn *txn;
-static MDB_dbi entries, states, due, lanes, running, journal, meta;
+static MDB_dbi entries, states, due, lanes, running, journal;
 static uint64_t journaled;
 
 static void must(int code) {
@@ -60,7 +60,6 @@ static void add(uint64_t id) {
   number(key, id);
   size_t length = lane_key(lane, id);
   due_key(time, id);
-  put(meta, "sequence", 8, key, 8);
   put(entries, key, 8, value, sizeof value);
   put(states, key, 8, value, rows_of_a_state);
   put(lanes, lane, length, "", 0);
@@ -69,25 +68,21 @@ static void add(uint64_t id) {
 }
 
 static void take(uint64_t id) {
-  unsigned char key[8], time[25], run[16] = {0}, value[rows_of_a_state] = {1};
+  unsigned char key[8], time[25], value[rows_of_a_state] = {1};
   number(key, id);
-  number(run + 8, id);
   due_key(time, id);
   del(due, time, 25);
   MDB_val k = {8, key}, v;
   must(mdb_get(txn, entries, &k, &v));
   must(mdb_get(txn, states, &k, &v));
-  put(running, run, 16, "", 0);
   put(states, key, 8, value, sizeof value);
   note();
 }
 
 static void settle(uint64_t id) {
-  unsigned char key[8], lane[32], run[16] = {0};
+  unsigned char key[8], lane[32];
   number(key, id);
-  number(run + 8, id);
   size_t length = lane_key(lane, id);
-  del(running, run, 16);
   del(entries, key, 8);
   del(states, key, 8);
   del(lanes, lane, length);
@@ -95,8 +90,13 @@ static void settle(uint64_t id) {
 }
 
 static void each(MDB_env *env, void (*body)(uint64_t), uint64_t first, uint64_t end) {
+  unsigned char epoch[8] = {0};
+  uint64_t taken[batch];
   must(mdb_txn_begin(env, NULL, 0, &txn));
   for (uint64_t id = first; id < end; id++) body(id);
+  for (uint64_t id = first; id < end; id++) taken[id - first] = id;
+  if (body == take) put(running, epoch, 8, taken, (end - first) * 8);
+  if (body == settle) del(running, epoch, 8);
   must(mdb_txn_commit(txn));
 }
 
@@ -113,7 +113,6 @@ long outbox_work(const char *mode, long operations, const char *path) {
   must(mdb_dbi_open(txn, "lane", MDB_CREATE, &lanes));
   must(mdb_dbi_open(txn, "run", MDB_CREATE, &running));
   must(mdb_dbi_open(txn, "log", MDB_CREATE, &journal));
-  must(mdb_dbi_open(txn, "meta", MDB_CREATE, &meta));
   must(mdb_txn_commit(txn));
   for (uint64_t first = 0; first < (uint64_t)operations; first += batch) {
     uint64_t end = first + batch < (uint64_t)operations ? first + batch : (uint64_t)operations;

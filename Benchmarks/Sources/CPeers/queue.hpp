@@ -33,9 +33,6 @@ inline uint64_t number_at(const void *bytes, size_t offset) {
   return number;
 }
 
-// Spreads lanes over their index, as a hash of their names does.
-inline uint64_t lane_of(uint64_t id) { return id * 0x9E3779B97F4A7C15u; }
-
 // What the state of an entry takes.
 inline std::string state_bytes(char phase) { return std::string(40, phase); }
 

@@ -1,5 +1,9 @@
-// An outbox on raw liblmdb: the same databases, and the same rows for an entry, as ours, journal and counter included.
+// An outbox on raw liblmdb: the same databases, and the same rows for an entry, as ours, journal included; what is taken
+// is one row, as ours is.
 #include <lmdb.h>
+
+#include <algorithm>
+#include <deque>
 
 #include "queue.hpp"
 
@@ -11,8 +15,11 @@ void must(int code) {
 struct LmdbQueue final : Queue {
   MDB_env *env = nullptr;
   MDB_txn *txn = nullptr;
-  MDB_dbi entries, states, due, lanes, running, journal, meta;
+  MDB_dbi entries, states, due, lanes, running, journal;
   uint64_t journaled = 0;
+  // What has been taken and not removed, and whether the file says otherwise.
+  std::deque<uint64_t> taken;
+  bool has_changed = false;
 
   explicit LmdbQueue(const std::string &directory) {
     must(mdb_env_create(&env));
@@ -26,13 +33,20 @@ struct LmdbQueue final : Queue {
     must(mdb_dbi_open(txn, "lane", MDB_CREATE, &lanes));
     must(mdb_dbi_open(txn, "run", MDB_CREATE, &running));
     must(mdb_dbi_open(txn, "journal", MDB_CREATE, &journal));
-    must(mdb_dbi_open(txn, "meta", MDB_CREATE, &meta));
     commit();
   }
 
   ~LmdbQueue() override { mdb_env_close(env); }
   void begin() override { must(mdb_txn_begin(env, nullptr, 0, &txn)); }
-  void commit() override { must(mdb_txn_commit(txn)); }
+
+  void commit() override {
+    if (has_changed) {
+      std::vector<uint64_t> list(taken.begin(), taken.end());
+      put(running, big_endian(1), Bytes{reinterpret_cast<const uint8_t *>(list.data()), 8 * list.size()});
+      has_changed = false;
+    }
+    must(mdb_txn_commit(txn));
+  }
 
   void put(MDB_dbi dbi, const std::string &key, Bytes value) {
     MDB_val k = {key.size(), const_cast<char *>(key.data())};
@@ -50,8 +64,7 @@ struct LmdbQueue final : Queue {
   }
 
   void note() {
-    put(journal, big_endian(++journaled), std::string(24, 'j'));
-    put(meta, "sequence", big_endian(next_id));
+    put(journal, big_endian(++journaled), std::string(28, 'j'));
   }
 
   void add(uint64_t id, uint64_t lane, uint64_t time, Bytes payload) override {
@@ -74,9 +87,10 @@ struct LmdbQueue final : Queue {
       MDB_val name = {8, key.data()}, entry;
       must(mdb_get(txn, entries, &name, &entry));
       put(states, key, state_bytes('f'));
-      put(running, key, "");
       note();
       ids.push_back(id);
+      taken.push_back(id);
+      has_changed = true;
     }
     mdb_cursor_close(cursor);
     return ids;
@@ -86,8 +100,9 @@ struct LmdbQueue final : Queue {
     std::string key = big_endian(id);
     del(entries, key);
     del(states, key);
-    del(lanes, big_endian(lane_of(id)) + key);
-    del(running, key);
+    del(lanes, key + key);
+    taken.erase(std::find(taken.begin(), taken.end(), id)); // The first, as a rule.
+    has_changed = true;
     note();
   }
 };

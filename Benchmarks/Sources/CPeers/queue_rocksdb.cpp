@@ -75,7 +75,7 @@ struct RocksQueue final : Queue {
     std::string key = big_endian(id);
     must(batch.Delete("e" + key));
     must(batch.Delete("s" + key));
-    must(batch.Delete("l" + big_endian(lane_of(id)) + key));
+    must(batch.Delete("l" + key + key));
   }
 };
 } // namespace

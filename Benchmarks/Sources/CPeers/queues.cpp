@@ -34,7 +34,7 @@ int queue_enqueue(queue *q, const uint8_t *payload, size_t length, size_t count,
       size_t end = i + per_commit < count ? i + per_commit : count;
       for (; i < end; i++) {
         uint64_t id = engine.next_id++;
-        engine.add(id, lane_of(id), id, {payload, length});
+        engine.add(id, id, id, {payload, length});
       }
       engine.commit();
     }

@@ -23,7 +23,7 @@ public final class PeerQueue {
 
   deinit { unsafe queue_close(raw) }
 
-  /// Adds entries, each in a lane of its own.
+  /// Adds entries, each in a lane of its own; one lane lies next to the other, as do those of our workloads.
   ///
   /// - Parameters:
   ///   - payload: What each of them carries.

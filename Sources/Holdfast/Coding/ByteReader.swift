@@ -29,10 +29,11 @@ struct ByteReader: ~Escapable {
   /// Text, which must be valid UTF-8.
   @_lifetime(self: copy self)
   mutating func text(_ count: some BinaryInteger) throws(Malformed) -> String {
+    if count == 0 { return "" }
     let count = Int(clamping: count)
     let part = try bytes.slice(offset, count)
     offset += count
-    return count == 0 ? "" : try part.text()
+    return try part.text()
   }
 
   @_lifetime(self: copy self)

@@ -6,8 +6,10 @@
 public struct FieldChanges: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// The fields to set.
   public private(set) var values: FieldMap
-  /// The names of the fields to remove.
-  public private(set) var removals: [String] = []
+  /// The names of the fields to remove, in byte order.
+  public var removals: [String] { removed.map(\.name) }
+  /// Those, each without a value: sorted, so that as many as a record can have are added in no time.
+  private(set) var removed = FieldMap()
 
   /// Sets every field of a map.
   ///
@@ -27,31 +29,31 @@ public struct FieldChanges: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     get { values[name] }
     set {
       values[name] = newValue
-      removals.removeAll { $0.utf8.elementsEqual(name.utf8) }
-      if newValue == nil { removals.append(name) }
+      removed[name] = newValue == nil ? .null : nil
     }
   }
 
   /// Whether nothing is set and nothing removed.
-  var isEmpty: Bool { values.isEmpty && removals.isEmpty }
+  var isEmpty: Bool { values.isEmpty && removed.isEmpty }
 
   /// The names of all fields that are set or removed, in byte order.
   var names: [String] {
-    let names = values.map(\.name)
-    return removals.isEmpty ? names : (names + removals).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    var all = values
+    all.merge(removed)
+    return all.map(\.name)
   }
 
   /// Leaves some fields alone.
   mutating func forget(_ names: [String]) {
     for name in names {
       values[name] = nil
-      removals.removeAll { $0.utf8.elementsEqual(name.utf8) }
+      removed[name] = nil
     }
   }
 
   /// Applies the changes to a map.
   func apply(to fields: inout FieldMap) {
-    for name in removals { fields[name] = nil }
+    fields.removeFields(of: removed)
     fields.merge(values)
   }
 }

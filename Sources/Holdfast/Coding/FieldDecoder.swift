@@ -5,8 +5,8 @@
 /// let card = try FieldDecoder().decode(Card.self, from: ["title": "Hello"])
 /// ```
 ///
-/// A whole number is decoded only as one that holds it, or as a `Double` that does so exactly. Fields that the type does
-/// not know are left alone.
+/// A whole number is decoded only as one that holds it, or as a `Double` or `Float` that does so exactly; other numbers as
+/// the nearest `Float`, if they are in its range. Fields that the type does not know are left alone.
 public struct FieldDecoder: Sendable {
   /// What `init(from:)` finds in its decoder.
   public var userInfo: [CodingUserInfoKey: any Sendable]

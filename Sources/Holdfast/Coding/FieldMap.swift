@@ -65,6 +65,15 @@ public struct FieldMap: Sendable, Hashable {
     }
   }
 
+  /// Removes every field of which `other` has the name.
+  mutating func removeFields(of other: FieldMap) {
+    if other.count <= 8 {
+      for field in other { self[field.name] = nil }
+    } else {
+      fields.removeAll { other[$0.name] != nil }
+    }
+  }
+
   private static func merged(_ old: [Field], _ new: [Field]) -> [Field] {
     var result: [Field] = []
     result.reserveCapacity(old.count + new.count)

@@ -64,8 +64,14 @@ extension Float: FieldScalar {
   var fieldValue: FieldValue? { .double(Double(self)) }
 
   init?(fieldValue: FieldValue) {
+    if let whole = fieldValue.intValue {
+      self.init(exactly: whole)
+      return
+    }
     guard let value = fieldValue.doubleValue else { return nil }
     self = Float(value)
+    // What is beyond its range would come back as another number.
+    if isInfinite && value.isFinite { return nil }
   }
 }
 

@@ -25,14 +25,19 @@ struct MetaTable: Sendable {
 
   /// Adds one, inside the transaction: numbers are given in the order of commits, without gaps.
   func increment(_ name: String, in transaction: inout WriteTransaction) throws(StoreError) -> UInt64 {
-    let last = try value(name, in: transaction.reader)
+    let value = try next(name, in: transaction.reader)
+    try set(name, to: value, in: &transaction)
+    return value
+  }
+
+  /// The number after the one under a name.
+  func next(_ name: String, in transaction: borrowing ReadTransaction) throws(StoreError) -> UInt64 {
+    let last = try value(name, in: transaction)
     guard last < .max else {
       throw StoreError(
         .corruptRecord,
         "The number \(name) in \(database.name) cannot be right: it is the highest there is; restore a copy.")
     }
-    let value = last + 1
-    try set(name, to: value, in: &transaction)
-    return value
+    return last + 1
   }
 }

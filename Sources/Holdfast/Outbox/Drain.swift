@@ -1,4 +1,5 @@
 import LMDB
+import Synchronization
 
 /// The loop behind ``Outbox/drain(with:hooks:options:)``.
 ///
@@ -9,7 +10,6 @@ final class Drain<Sender: OutboxSender>: Sendable {
   private let sender: Sender
   private let hooks: OutboxHooks
   private let options: Outbox.DrainOptions
-  private let epoch: UInt64
   private let events: Monitor<[OutboxEvent]>
   private let crew: Crew
   private let statuses = Monitor<[NetworkStatus]>([])
@@ -17,14 +17,13 @@ final class Drain<Sender: OutboxSender>: Sendable {
   private let hasListened = Monitor(false)
 
   init(
-    _ outbox: Outbox, _ sender: Sender, _ hooks: OutboxHooks, _ options: Outbox.DrainOptions, epoch: UInt64,
+    _ outbox: Outbox, _ sender: Sender, _ hooks: OutboxHooks, _ options: Outbox.DrainOptions,
     events: Monitor<[OutboxEvent]>
   ) {
     self.outbox = outbox
     self.sender = sender
     self.hooks = hooks
     self.options = options
-    self.epoch = epoch
     self.events = events
     crew = Crew(outbox.wakeUp) { claim in await Self.attempt(claim, sender) }
   }
@@ -53,22 +52,23 @@ final class Drain<Sender: OutboxSender>: Sendable {
 
   private func runTurns() async throws -> Outbox.DrainReport {
     var report = Outbox.DrainReport()
-    var flights: [EntryID: Outbox.Claim] = [:]
-    var turn = DrainTurn(outbox, hooks, options, epoch: epoch)
+    var flights: [Outbox.Claim] = []
+    var turn = DrainTurn(outbox, hooks, options)
     // Otherwise the first turn would try all lanes in vain while there is no network.
     while !Task.isCancelled, !hasListened.update({ $0 }) { await outbox.wakeUp.wait() }
     while true {
       turn.arrived = crew.takeFinished()
-      for item in turn.arrived { flights[item.claim.entry.id] = nil }
+      for item in turn.arrived { item.claim.isOver.store(true, ordering: .relaxed) }
+      if !turn.arrived.isEmpty { flights.removeAll { $0.isOver.load(ordering: .relaxed) } }
       turn.statuses = statuses.takeAll()
-      turn.inFlight = Array(flights.values)
+      turn.inFlight = flights
       turn.isCancelled = Task.isCancelled
       turn = try await commit(turn)
       for event in events.takeAll() {
         report.count(event)
         options.onEvent(event)
       }
-      for claim in turn.claims { flights[claim.entry.id] = claim }
+      flights += turn.claims
       crew.begin(turn.claims)
       for id in turn.cancelRequests { crew.cancel(id) }
       if !turn.unsettled.isEmpty { continue }

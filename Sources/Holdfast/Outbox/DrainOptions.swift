@@ -89,6 +89,9 @@ extension Outbox {
     public internal(set) var held = 0
     /// Entries that the app took back while they were in flight.
     public internal(set) var cancelled = 0
+    /// Why entries are left that nothing leads to, since rows of the file are lost, and what to do; `nil` if none was
+    /// found. ``Outbox/verify(repair:)`` looks at all of them.
+    public internal(set) var rowsLost: String?
 
     mutating func count(_ event: OutboxEvent) {
       switch event {
@@ -97,6 +100,7 @@ extension Outbox {
       case .died, .expired: died += 1
       case .held: held += 1
       case .cancelled: cancelled += 1
+      case .rowsLost(let reason): rowsLost = reason
       case .enqueued, .superseded, .requeued, .lagged: break
       }
     }

@@ -25,13 +25,18 @@ struct DrainTurn: Sendable {
   private let outbox: Outbox
   private let hooks: OutboxHooks
   private let options: Outbox.DrainOptions
-  private let epoch: UInt64
+  /// That of this drain; 0 before its first turn.
+  private var epoch: UInt64 = 0
+  /// Whether the file knows of it: not before there is something to drain.
+  private var isEpochStored = false
   private var network: NetworkGate
   private var memory = Outbox.ClaimMemory()
   /// When the drain began.
   private var start: Int64?
   /// How often somebody had asked for the end of an attempt.
   private var cancellations: UInt64?
+  /// Whether this drain has looked for rows that are lost.
+  private var hasLookedForLostRows = false
 
   // What goes in.
   var arrived: [Finished] = []
@@ -55,11 +60,10 @@ struct DrainTurn: Sendable {
   /// The newest commit that this turn has seen, its own among them.
   private(set) var seen = 0
 
-  init(_ outbox: Outbox, _ hooks: OutboxHooks, _ options: Outbox.DrainOptions, epoch: UInt64) {
+  init(_ outbox: Outbox, _ hooks: OutboxHooks, _ options: Outbox.DrainOptions) {
     self.outbox = outbox
     self.hooks = hooks
     self.options = options
-    self.epoch = epoch
     network = NetworkGate(limit: options.concurrency)
   }
 
@@ -77,6 +81,7 @@ struct DrainTurn: Sendable {
   mutating func run(in transaction: inout WriteTransaction) throws {
     transaction.mayUseReserve = true
     var random = SystemRandomNumberGenerator()
+    let hasRecovered = try epoch == 0 && begin(in: &transaction)
     let clock = try outbox.clock(in: transaction.reader)
     time = clock.time
     if start == nil { start = time }
@@ -105,10 +110,33 @@ struct DrainTurn: Sendable {
       allowance, &memory, epoch: epoch, rules, at: clock, in: &transaction)
     let hasChanged = !toSettle.isEmpty || expired.count > 0 || !claims.isEmpty
     if hasChanged {
+      if !isEpochStored { try outbox.store(epoch: epoch, in: &transaction) }
+      isEpochStored = true
+      let claimed = inFlight + unsettled.map(\.claim) + claims
+      try outbox.setInFlight(claimed.map(\.entry.id), epoch: epoch, in: &transaction)
       try outbox.set(clock, in: &transaction)
       try outbox.trimJournal(options.journal, afterChanging: toSettle.count + claims.count, in: &transaction)
     }
-    seen = hasChanged ? transaction.id : transaction.id - 1
+    try lookForLostRows(in: &transaction)
+    seen = hasChanged || hasRecovered ? transaction.id : transaction.id - 1
+  }
+
+  /// The first turn recovers what an earlier drain has left. Where nothing is to be drained it writes nothing, so that a
+  /// drain which finds nothing costs no flush.
+  ///
+  /// - Returns: Whether it has recovered.
+  private mutating func begin(in transaction: inout WriteTransaction) throws(StoreError) -> Bool {
+    isEpochStored = try !outbox.isEmpty(in: transaction.reader)
+    epoch = try isEpochStored ? outbox.recover(in: &transaction) : outbox.nextEpoch(in: transaction.reader)
+    return isEpochStored
+  }
+
+  /// Once, when there is nothing else to do: what nothing leads to would wait for ever, and nobody would know.
+  private mutating func lookForLostRows(in transaction: inout WriteTransaction) throws(StoreError) {
+    if hasLookedForLostRows || isCancelled || !inFlight.isEmpty || !unsettled.isEmpty || !claims.isEmpty { return }
+    hasLookedForLostRows = true
+    guard let reason = try outbox.lostRows(in: transaction.reader) else { return }
+    transaction.afterCommit { [outbox] in Outbox.tell(.rowsLost(reason: reason), outbox.board, outbox.observer) }
   }
 
   private var rules: DeliveryState.Rules {
@@ -132,9 +160,10 @@ struct DrainTurn: Sendable {
     let failure = failure
     self.failure = nil
     if items.count > 1, failure == nil {
-      for (place, item) in items.enumerated() {
+      // In flight together is what is of different lanes, whose order nobody is promised.
+      for place in RemovalOrder.scattered(items.count) {
         do {
-          try settle(item, at: clock, in: &transaction)
+          try settle(items[place], at: clock, in: &transaction)
         } catch {
           if transaction.isDoomed { throw OutboxHooks.cause(of: error) }
           throw Failure(place: place, error: error)

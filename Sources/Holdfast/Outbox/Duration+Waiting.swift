@@ -1,9 +1,10 @@
-extension Duration {
-  /// The longest wait that is reckoned with; keeps sums of times far from overflow.
-  static let longestWait = Duration.seconds(10 * 365 * 86_400)
+import LMDB
 
+extension Duration {
   /// Whole milliseconds, rounded up, so that a wait is never cut short; from zero to ``longestWait``.
   var milliseconds: Int64 {
+    // As most are; the type reckons with 128 bits.
+    if self == .zero { return 0 }
     let (seconds, attoseconds) = min(max(self, .zero), Self.longestWait).components
     return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
   }

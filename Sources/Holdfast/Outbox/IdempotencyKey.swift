@@ -67,13 +67,22 @@ public struct IdempotencyKey: Sendable, Hashable, CustomStringConvertible {
 ///
 /// A child of a fork would make the same keys as its parent; it cannot use the parent's environment, and so not its outbox.
 final class IdempotencyKeySource: Sendable {
-  private let bytes = Monitor<[UInt8]>([])
+  private struct State {
+    var bytes: [UInt8] = []
+    /// How many of them have not been used.
+    var left = 0
+  }
+
+  private let state = Guarded(State())
 
   func next() -> IdempotencyKey {
-    bytes.update { bytes in
-      if bytes.isEmpty { bytes = SystemRandom.bytes(16 * 256) }
-      defer { bytes.removeLast(16) }
-      return IdempotencyKey(random: bytes, at: bytes.count - 16)
+    state.update { state in
+      if state.left == 0 {
+        state.bytes = SystemRandom.bytes(16 * 256)
+        state.left = state.bytes.count
+      }
+      state.left -= 16
+      return IdempotencyKey(random: state.bytes, at: state.left)
     }
   }
 }

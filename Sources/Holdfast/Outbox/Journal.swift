@@ -51,36 +51,82 @@ public struct JournalRecord: Sendable, Hashable {
 ///
 /// A row has the sequence number, big-endian, as its key, and as its value
 /// ```
-/// u8   format, 1          u8   kind         u16  attempts that may have reached the server
+/// u8   format, 2          u8   kind         u16  attempts that may have reached the server
 /// u64  entry              i64  time, in milliseconds since 1970
+/// u64  the highest number that an entry had been given by then
 /// the reason, in UTF-8, at most 1000 bytes
 /// ```
-/// The next number is derived from the last row, so whoever trims must leave that one.
+/// The next number of a record, and that of an entry, are derived from the last row, so whoever trims must leave that
+/// one. Format 1 did not have the highest number, and is still read.
 struct Journal: Sendable {
-  private static let format: UInt8 = 1
+  private static let format: UInt8 = 2
   /// No record has this number or a later one.
   static let end: UInt64 = 1 << 63
   let rows: Database
 
+  /// Where the journal, and the numbers of entries, have come to.
+  struct End {
+    /// The number of the newest record; zero if there has been none.
+    var record: UInt64 = 0
+    /// The highest number that an entry has been given; `nil` if the newest record does not say.
+    var entry: UInt64?
+  }
+
   /// Costs one put, and for the first record of a transaction a step to the last row.
+  ///
+  /// For an entry that has just been given its number, `isNew` is set.
   @discardableResult
   func append(
-    _ kind: JournalRecord.Kind, _ entry: EntryID, attempt: UInt16 = 0, reason: String = "", at time: Int64,
-    in transaction: inout WriteTransaction
+    _ kind: JournalRecord.Kind, _ entry: EntryID, attempt: UInt16 = 0, reason: String = "", isNew: Bool = false,
+    at time: Int64, in transaction: inout WriteTransaction
   ) throws(StoreError) -> UInt64 {
-    let last =
-      if let known = transaction.lastNumber(of: rows) { known } else { try lastSequence(in: transaction.reader) }
-    guard last + 1 < Self.end else { throw notANumber }
-    var writer = ShortBytes()
-    writer.append(Self.format)
-    writer.append(kind.rawValue)
-    writer.append(attempt)
-    writer.append(entry.rawValue)
-    writer.append(time)
+    let last = try end(in: transaction)
+    guard last.record + 1 < Self.end else { throw notANumber }
+    let highest = isNew ? entry.rawValue : last.entry ?? 0
     try transaction.set(
-      writer, followedBy: reason.cut(toBytes: 1000), forKey: ShortBytes(bigEndian: last + 1), in: rows)
-    transaction.rememberLastNumber(last + 1, of: rows)
-    return last + 1
+      Self.head(kind, entry, attempt, time, highest), followedBy: reason.cut(toBytes: 1000),
+      forKey: ShortBytes(bigEndian: last.record + 1), in: rows)
+    transaction.remember((last.record + 1, highest), of: rows)
+    return last.record + 1
+  }
+
+  private static func head(
+    _ kind: JournalRecord.Kind, _ entry: EntryID, _ attempt: UInt16, _ time: Int64, _ highest: UInt64
+  ) -> ShortBytes {
+    var head = ShortBytes()
+    head.append(format)
+    head.append(kind.rawValue)
+    head.append(attempt)
+    head.append(entry.rawValue)
+    head.append(time)
+    head.append(highest)
+    return head
+  }
+
+  /// Where the journal has come to, as the transaction remembers it or the last row says.
+  func end(in transaction: borrowing WriteTransaction) throws(StoreError) -> End {
+    if let known = transaction.remembered(of: rows) {
+      return End(record: known.0, entry: known.1 == 0 ? nil : known.1)
+    }
+    return try end(in: transaction.reader)
+  }
+
+  /// Where the journal has come to.
+  func end(in transaction: borrowing ReadTransaction) throws(StoreError) -> End {
+    let record = try lastSequence(in: transaction)
+    guard record > 0, let value = try transaction.value(forKey: ShortBytes(bigEndian: record), in: rows) else {
+      return End(record: record)
+    }
+    return End(record: record, entry: Self.highest(in: value))
+  }
+
+  /// The highest number of an entry that any record tells; zero if none does.
+  func highestEntry(in transaction: borrowing ReadTransaction) throws(StoreError) -> UInt64 {
+    var cursor = try transaction.cursor(in: rows)
+    while try cursor.previous() {
+      if let number = Self.highest(in: cursor.value) { return number }
+    }
+    return 0
   }
 
   /// The number of the newest record; zero if there has been none.
@@ -136,21 +182,42 @@ struct Journal: Sendable {
     return number
   }
 
-  fileprivate static func check(_ bytes: Span<UInt8>) throws(Malformed) {
-    guard try bytes.load(UInt8.self, at: 0) == format else { throw Malformed("its format is unknown") }
+  /// The highest number of an entry that a record tells; `nil` if it does not.
+  private static func highest(in record: Span<UInt8>) -> UInt64? {
+    guard record.count >= length(ofFormat: format), record[0] == format,
+      let number = record.littleEndian(UInt64.self, at: 20), number > 0
+    else { return nil }
+    return number
+  }
+
+  /// The row with which a record of format 1, or one that is behind, tells the highest number of an entry; `nil` if the
+  /// record cannot be read.
+  func row(_ sequence: UInt64, _ bytes: Span<UInt8>, telling highest: UInt64) -> [UInt8]? {
+    guard let record = try? JournalRecord(sequence, decoding: bytes) else { return nil }
+    let head = Self.head(record.kind, record.entry, UInt16(clamping: record.attempt), record.time, highest)
+    return head.array + Array(record.reason.utf8)
+  }
+
+  /// Where the reason begins.
+  fileprivate static func length(ofFormat found: UInt8) -> Int { found == format ? 28 : 20 }
+
+  fileprivate static func format(of bytes: Span<UInt8>) throws(Malformed) -> UInt8 {
+    let found = try bytes.load(UInt8.self, at: 0)
+    guard (1...format).contains(found) else { throw Malformed("its format is unknown") }
+    return found
   }
 }
 
 extension JournalRecord {
   init(_ sequence: UInt64, decoding bytes: Span<UInt8>) throws(Malformed) {
-    try Journal.check(bytes)
+    let start = Journal.length(ofFormat: try Journal.format(of: bytes))
     guard let kind = Kind(rawValue: try bytes.load(UInt8.self, at: 1)) else { throw Malformed("its kind is unknown") }
     self.sequence = sequence
     self.kind = kind
     attempt = Int(try bytes.load(UInt16.self, at: 2))
     entry = EntryID(rawValue: try bytes.load(UInt64.self, at: 4))
     time = try bytes.load(Int64.self, at: 12)
-    reason = String(repairing: try bytes.slice(20, bytes.count - 20))
+    reason = String(repairing: try bytes.slice(start, bytes.count - start))
   }
 }
 

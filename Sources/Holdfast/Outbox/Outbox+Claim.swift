@@ -1,4 +1,5 @@
 import LMDB
+import Synchronization
 
 extension Outbox {
   /// An attempt that is on disk and may be made.
@@ -13,7 +14,10 @@ extension Outbox {
     /// Whether the process ended during its last attempt. It is sent alone then, so that no other is suspected with it.
     let isSuspect: Bool
 
-    init(_ entry: OutboxEntry, _ state: DeliveryState, mustReconcile: Bool) {
+    /// Whether it has come back, as the drain that made it notes.
+    let isOver = Atomic(false)
+
+    init(_ entry: consuming OutboxEntry, _ state: DeliveryState, mustReconcile: Bool) {
       self.entry = entry
       epoch = state.epoch
       generation = state.generation
@@ -43,7 +47,8 @@ extension Outbox {
 
   /// Claims entries that are due, at most one a lane.
   ///
-  /// The claims are durable with the transaction, before anything is sent. An entry that cannot be read is held, and
+  /// The claims are durable with the transaction, before anything is sent; the caller writes down what is in flight then,
+  /// with ``setInFlight(_:epoch:in:)``. An entry that cannot be read is held, and
   /// a row that is out of place is removed. Costs a few steps for each route and priority that has something waiting,
   /// and for each claim, whatever else waits.
   ///
@@ -58,21 +63,29 @@ extension Outbox {
       let found = try look(allowance, &memory, in: transaction.reader)
       for key in found.damaged { try transaction.remove(key, in: due) }
       var misses = found.damaged.count
-      for key in memory.scheduler.pick(allowance.room, from: found.lines, at: clock.time) {
+      let picked = memory.scheduler.pick(allowance.room, from: found.lines, at: clock.time)
+      if picked.count > 2 {
+        for database in [entries, lanes] { transaction.openCursor(in: database) }
+      }
+      var gone: [DueKey] = []
+      for key in picked {
         guard allowance.room > 0 else { break }
         switch try take(
           key, alone: allowance.inFlight.isEmpty, epoch: epoch, rules, at: clock, in: &transaction)
         {
         case .claimed(let claim):
+          gone.append(key)
           claims.append(claim)
           allowance.inFlight.append(claim)
           allowance.room = claim.isSuspect ? 0 : allowance.room - 1
         case .removed:
+          gone.append(key)
           misses += 1
         case .mustWait:
           allowance.room = 0
         }
       }
+      for place in RemovalOrder.scattered(gone.count) { try transaction.remove(gone[place].bytes, in: due) }
       // Each miss has removed a row, so that this ends.
       if misses == 0 || allowance.room == 0 { return (claims, found.nextDue) }
     }
@@ -86,6 +99,7 @@ extension Outbox {
     case mustWait
   }
 
+  /// Claims the entry of a row, which the caller removes unless the entry must wait.
   private func take(
     _ key: DueKey, alone: Bool, epoch: UInt64, _ rules: DeliveryState.Rules, at clock: OutboxClock,
     in transaction: inout WriteTransaction
@@ -93,14 +107,10 @@ extension Outbox {
     let id = key.id
     let found = try soundState(of: id, at: clock, in: &transaction)
     if !alone, let found, found.crashes > 0 { return .mustWait }
-    try transaction.remove(key.bytes, in: due)
     guard var state = found, state.phase == .waiting else { return .removed }
     let entry: OutboxEntry
     do throws(StoreError) {
-      guard let found = try self.entry(id, in: transaction.reader) else {
-        throw StoreError(.corruptRecord, "The outbox entry \(id) is gone, but its state is there.")
-      }
-      entry = found
+      entry = try existingEntry(id, in: transaction)
     } catch  where error.code == .corruptRecord {
       try setAside(id, &state, error.message, .unfit, epoch: epoch, at: clock, in: &transaction)
       return .removed
@@ -110,11 +120,19 @@ extension Outbox {
       try offer(id, state, lane: entry.lane, in: &transaction)
       return .removed
     }
-    try transaction.insert(runKey(epoch, id), in: running)
     state.claim(epoch: epoch)
     try set(state, of: id, in: &transaction)
     try note(.claimed, id, attempt: state.attempts, at: clock, in: &transaction)
-    return .claimed(Claim(entry, state, mustReconcile: state.mustReconcile(at: clock.time, rules)))
+    let mustReconcile = state.mustReconcile(at: clock.time, rules)
+    return .claimed(Claim(consume entry, state, mustReconcile: mustReconcile))
+  }
+
+  /// The entry of a state.
+  private func existingEntry(
+    _ id: EntryID, in transaction: borrowing WriteTransaction
+  ) throws(StoreError) -> OutboxEntry {
+    if let entry = try entry(id, in: transaction) { return entry }
+    throw StoreError(.corruptRecord, "The outbox entry \(id) is gone, but its state is there.")
   }
 
   /// Holds an entry that is not in flight.

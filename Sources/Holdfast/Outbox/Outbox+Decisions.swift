@@ -136,7 +136,7 @@ extension Outbox {
     let letter = try deadEntry(id, in: transaction.reader)
     try environment.checkHeadroom(in: transaction, or: .outboxFull)
     let clock = try startedClock(in: &transaction)
-    let entry = letter.entry.renumbered(EntryID(rawValue: try meta.increment("sequence", in: &transaction)))
+    let entry = letter.entry.renumbered(try nextID(in: transaction))
     var state = DeliveryState(notBefore: clock.time)
     // It may have been sent, but has all its attempts before it.
     state.attempts = UInt16(clamping: letter.attempts)
@@ -149,7 +149,7 @@ extension Outbox {
     try transaction.remove(id.key, in: dead)
     try layers.add(optimistic, for: entry.id.rawValue, optimisticPolicy, in: &transaction)
     try note(
-      .requeued, entry.id, attempt: state.attempts, reason: "was \(id)", .requeued(entry.id), at: clock,
+      .requeued, entry.id, attempt: state.attempts, reason: "was \(id)", isNew: true, .requeued(entry.id), at: clock,
       in: &transaction)
     transaction.afterCommit { [wakeUp] in wakeUp.signal() }
     return entry.id

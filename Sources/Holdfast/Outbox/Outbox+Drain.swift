@@ -30,16 +30,12 @@ extension Outbox {
     let events = Monitor<[OutboxEvent]>([])
     var outbox = self
     outbox.observer = { event in events.update { $0.append(event) } }
-    // In a task of its own, so that a drain which is cancelled already ends like any other.
-    let epoch = try await Task { [outbox] in
-      try await environment.write { transaction in try outbox.recover(in: &transaction) }
-    }.value
     try folder.collectOrphans { id in
       try environment.read { transaction in
         try transaction.value(forKey: id.bytes.span, in: attachments) != nil
       }
     }
-    let drain = Drain(outbox, sender, hooks, options, epoch: epoch, events: events)
+    let drain = Drain(outbox, sender, hooks, options, events: events)
     return try await withTaskCancellationHandler {
       try await drain.run()
     } onCancel: {

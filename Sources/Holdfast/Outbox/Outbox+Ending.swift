@@ -43,7 +43,10 @@ extension Outbox {
     let id = entry.id
     switch state.phase {
     case .waiting: try transaction.remove(DueKey(state, id).bytes, in: due)
-    case .inFlight, .held: try transaction.remove(runKey(state.epoch, id), in: running)
+    case .inFlight:
+      // It is in the row of all of them, but for one that a repair has found.
+      if try transaction.reader.count(of: running) > 1 { try transaction.remove(runKey(state.epoch, id), in: running) }
+    case .held: try transaction.remove(runKey(state.epoch, id), in: running)
     }
     try transaction.remove(id.key, in: entries)
     try transaction.remove(id.key, in: states)

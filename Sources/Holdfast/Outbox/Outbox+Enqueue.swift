@@ -3,7 +3,7 @@ public import LMDB
 extension Outbox {
   /// Adds a request, inside the caller's transaction: it is on its way if and only if that transaction commits.
   ///
-  /// Costs six writes in the tree, one less behind others of its lane, and one more each for a key and a maximal age.
+  /// Costs five writes in the tree, one less behind others of its lane, and one more each for a key and a maximal age.
   ///
   /// - Parameters:
   ///   - request: What to deliver.
@@ -22,7 +22,7 @@ extension Outbox {
     let rivals = try rivals(of: request, in: transaction.reader)
     if request.conflict == .keep, let rival = rivals.first { return rival }
     try environment.checkHeadroom(in: transaction, or: .outboxFull)
-    let id = EntryID(rawValue: try meta.increment("sequence", in: &transaction))
+    let id = try nextID(in: transaction)
     if request.conflict == .replace {
       for rival in rivals { try supersede(rival, by: id, at: clock, in: &transaction) }
     }
@@ -36,7 +36,7 @@ extension Outbox {
       try transaction.set(id.key.array, forKey: attachment.id.bytes, in: attachments)
     }
     try layers.add(request.optimistic, for: id.rawValue, request.optimisticPolicy, in: &transaction)
-    try note(.enqueued, id, at: clock, in: &transaction)
+    try note(.enqueued, id, isNew: true, at: clock, in: &transaction)
     transaction.afterCommit { [board, observer, staged = request.attachments] in
       for attachment in staged { attachment.commit() }
       Self.tell(.enqueued(id), board, observer)
@@ -52,12 +52,19 @@ extension Outbox {
     state.route = entry.route.number
     state.priority = entry.priority
     state.recovery = entry.recovery
-    try transaction.set(entry.encoded(), forKey: entry.id.key, in: entries)
+    let row = try entry.encoded()
+    guard try transaction.insert(row.span, forKey: entry.id.key, in: entries) else {
+      throw StoreError(
+        .corruptRecord,
+        "The outbox has an entry \(entry.id), of which its journal does not know; run `Outbox.verify(repair: true)`.")
+    }
     try set(state, of: entry.id, in: &transaction)
-    try transaction.insert(laneKey(entry.lane, entry.id), in: lanes)
+    let place = laneKey(entry.lane, entry.id)
+    try transaction.insert(place, in: lanes)
+    let isHead = try isFirst(place, entry.id, ofLane: entry.lane, in: transaction)
     if let key = entry.key { try transaction.insert(keyKey(entry.queue, key, entry.id), in: keys) }
     if state.expiresAt != 0 { try transaction.insert(expiryKey(state, entry.id), in: expiries) }
-    try offer(entry.id, state, lane: entry.lane, in: &transaction)
+    if isHead { try offerHead(entry.id, state, lane: entry.lane, in: &transaction) }
   }
 
   /// The entries of the request's key that are not settled, the oldest first.

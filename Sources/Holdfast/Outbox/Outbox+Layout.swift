@@ -33,12 +33,30 @@ extension Outbox {
     try environment.write { transaction in try migrate(in: &transaction) }
   }
 
-  /// From layout 1: the rows of what is due get the route and the priority of their entries. Old times are those of
-  /// the wall clock, at which the outbox's own clock begins. From both: the rows of lanes are made anew; an entry that
-  /// cannot be read has none any more, and keeps back what is behind it no longer.
+  /// Brings the rows of any older layout up to date.
   func migrate(in transaction: inout WriteTransaction) throws(StoreError) {
     // Another process may have been here first.
-    guard try meta.value(OutboxRow.layoutName, in: transaction.reader) < OutboxRow.layout else { return }
+    let found = try meta.value(OutboxRow.layoutName, in: transaction.reader)
+    guard found < OutboxRow.layout else { return }
+    if found < 3 { try remakeIndexes(in: &transaction) }
+    try moveHighestNumber(in: &transaction)
+    try meta.set(OutboxRow.layoutName, to: OutboxRow.layout, in: &transaction)
+  }
+
+  /// From layouts before 4: the newest record of the journal tells the highest number of an entry from now on.
+  private func moveHighestNumber(in transaction: inout WriteTransaction) throws(StoreError) {
+    let told = try meta.value(Self.formerName, in: transaction.reader)
+    let highest = max(told, try highestRow(in: transaction.reader))
+    // Without a record that could tell it, the former row still does.
+    guard let row = try journalRow(telling: highest, in: transaction.reader) else { return }
+    try transaction.set(row.value, forKey: row.key, in: journal.rows)
+    try transaction.removeValue(forKey: Self.formerName, in: metaRows)
+  }
+
+  /// From layout 1: the rows of what is due get the route and the priority of their entries. Old times are those of
+  /// the wall clock, at which the outbox's own clock begins. From 1 and 2: the rows of lanes are made anew; an entry that
+  /// cannot be read has none any more, and keeps back what is behind it no longer.
+  private func remakeIndexes(in transaction: inout WriteTransaction) throws(StoreError) {
     _ = try startedClock(in: &transaction)
     let old = try transaction.reader.keys(of: .all, in: due, limit: .max)
     for key in old where key.count != DueKey.length {
@@ -53,6 +71,5 @@ extension Outbox {
       guard let id = OutboxRow.id(key), let entry = try readableEntry(id, in: transaction.reader) else { continue }
       try transaction.insert(laneKey(entry.lane, id), in: lanes)
     }
-    try meta.set(OutboxRow.layoutName, to: OutboxRow.layout, in: &transaction)
   }
 }

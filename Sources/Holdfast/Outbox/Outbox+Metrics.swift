@@ -40,9 +40,7 @@ extension Outbox {
         pauses: try transaction.count(of: pauses), dead: try transaction.count(of: dead),
         attachments: try transaction.count(of: attachments),
         closedGates: try transaction.count(of: gates), journalRecords: try transaction.count(of: journal.rows))
-      var cursor = try transaction.cursor(in: running)
-      while try cursor.next() {
-        guard let id = EntryID(indexKey: [UInt8](copying: cursor.key)) else { continue }
+      for id in try claimed(in: transaction).rows.flatMap(\.ids) {
         switch try readableState(of: id, in: transaction)?.phase {
         case .inFlight: metrics.inFlight += 1
         case .held: metrics.held += 1

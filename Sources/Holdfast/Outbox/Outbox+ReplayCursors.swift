@@ -121,7 +121,7 @@ extension Outbox {
         if try cursor.next() {
           max(1, try EntryID(key: cursor.key, at: 0, of: entries).rawValue) - 1
         } else {
-          try meta.value("sequence", in: transaction)
+          try highestNumber(in: transaction)
         }
       return number == 0 ? nil : EntryID(rawValue: number)
     }

@@ -57,6 +57,18 @@ extension Outbox {
     return try head(ofLane: lane, in: transaction.reader)
   }
 
+  /// Whether an entry whose row in its lane has just been stored, and goes to its end, is alone there.
+  func isFirst(
+    _ key: ShortBytes, _ id: EntryID, ofLane lane: String, in transaction: borrowing WriteTransaction
+  ) throws(StoreError) -> Bool {
+    guard let previous = try transaction.key(before: key, in: lanes), key.startsAlike(previous, key.count - 8) else {
+      return true
+    }
+    // A key of another length is damaged, and names nothing.
+    if previous.count == key.count { return false }
+    return try isHead(id, ofLane: lane, in: transaction)
+  }
+
   /// Whether no older entry of the lane is left.
   func isHead(
     _ id: EntryID, ofLane lane: String, in transaction: borrowing WriteTransaction
@@ -114,6 +126,12 @@ extension Outbox {
     return try OutboxEntry(decoding: bytes, id: id, attachmentsIn: folder)
   }
 
+  /// As above, near what the transaction has looked at.
+  func entry(_ id: EntryID, in transaction: borrowing WriteTransaction) throws(StoreError) -> OutboxEntry? {
+    guard let bytes = try transaction.value(forKey: id.key, in: entries) else { return nil }
+    return try OutboxEntry(decoding: bytes, id: id, attachmentsIn: folder)
+  }
+
   /// The entry, or `nil` if it is missing or cannot be read.
   func readableEntry(_ id: EntryID, in transaction: borrowing ReadTransaction) throws(StoreError) -> OutboxEntry? {
     do throws(StoreError) {
@@ -150,9 +168,15 @@ extension Outbox {
   func offer(
     _ id: EntryID, _ state: DeliveryState, lane: String, in transaction: inout WriteTransaction
   ) throws(StoreError) {
-    guard state.phase == .waiting, try isHead(id, ofLane: lane, in: transaction),
-      try !isPaused(.lane(lane), in: transaction.reader)
-    else { return }
+    guard state.phase == .waiting, try isHead(id, ofLane: lane, in: transaction) else { return }
+    try offerHead(id, state, lane: lane, in: &transaction)
+  }
+
+  /// Puts the waiting head of a lane among those that may go out, if the lane is not paused.
+  func offerHead(
+    _ id: EntryID, _ state: DeliveryState, lane: String, in transaction: inout WriteTransaction
+  ) throws(StoreError) {
+    if try isPaused(.lane(lane), in: transaction.reader) { return }
     try transaction.insert(DueKey(state, id).bytes, in: due)
   }
 }

@@ -39,12 +39,12 @@ extension Outbox {
     case .cancel:
       try end(entry, state, as: .cancelled, at: clock, in: &transaction)
     case .retry(let date):
-      try transaction.remove(runKey(claim.epoch, id), in: running)
       try set(state, of: id, in: &transaction)
       try offer(id, state, lane: entry.lane, in: &transaction)
       let event = OutboxEvent.retrying(id, reason: state.lastError, at: clock.wall(of: date))
       try note(.retrying, id, attempt: state.attempts, reason: state.lastError, event, at: clock, in: &transaction)
     case .hold(let reason):
+      try transaction.insert(runKey(claim.epoch, id), in: running)
       try set(state, of: id, in: &transaction)
       try note(
         .held, id, attempt: state.attempts, reason: reason, .held(id, reason: reason), at: clock, in: &transaction)
@@ -81,6 +81,7 @@ extension Outbox {
   ) throws(StoreError) {
     guard var state = try claimedState(claim, in: transaction) else { return }
     state.hold(inDoubt: reason, at: clock.time)
+    try transaction.insert(runKey(claim.epoch, claim.entry.id), in: running)
     try set(state, of: claim.entry.id, in: &transaction)
     try note(
       .held, claim.entry.id, attempt: state.attempts, reason: reason, .held(claim.entry.id, reason: reason), at: clock,

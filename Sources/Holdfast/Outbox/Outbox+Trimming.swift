@@ -79,16 +79,13 @@ extension Outbox {
     return trimming
   }
 
-  /// Removes records, five of seven and then the others.
-  ///
-  /// From front to back, LMDB would fill a page that is three quarters empty from the next, a row for each that is
-  /// removed. Pages that are all just above a quarter are put together instead: a third of the instructions.
+  /// Removes records in the order of ``RemovalOrder``, which takes a third of the instructions.
   private func removeRecords(
     _ numbers: ClosedRange<UInt64>, in transaction: inout WriteTransaction
   ) throws(StoreError) -> Int {
     var removed = 0
     for isLast in [false, true] {
-      for number in numbers where (number % 7 == 0 || number % 7 == 3) == isLast {
+      for number in numbers where RemovalOrder.isLast(number) == isLast {
         if try transaction.removeValue(forKey: ShortBytes(bigEndian: number), in: journal.rows) { removed += 1 }
       }
     }

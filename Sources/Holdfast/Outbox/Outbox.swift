@@ -35,7 +35,7 @@ public struct Outbox: Sendable {
   let keys: Database
   /// Time on the scale of ages, entry number → nothing.
   let expiries: Database
-  /// Epoch, entry number → nothing: what has been claimed and is not settled, in flight or held.
+  /// Epoch → the numbers of the entries in flight; epoch, entry number → nothing, for an entry that is held.
   let running: Database
   /// Entry number → ``DeadEntry``.
   let dead: Database
@@ -80,10 +80,11 @@ public struct Outbox: Sendable {
 
   /// Writes down what has happened, and tells this process once it is committed.
   func note(
-    _ kind: JournalRecord.Kind, _ id: EntryID, attempt: UInt16 = 0, reason: String = "", _ event: OutboxEvent? = nil,
-    at clock: OutboxClock, in transaction: inout WriteTransaction
+    _ kind: JournalRecord.Kind, _ id: EntryID, attempt: UInt16 = 0, reason: String = "", isNew: Bool = false,
+    _ event: OutboxEvent? = nil, at clock: OutboxClock, in transaction: inout WriteTransaction
   ) throws(StoreError) {
-    try journal.append(kind, id, attempt: attempt, reason: reason, at: clock.anchor.wall, in: &transaction)
+    try journal.append(
+      kind, id, attempt: attempt, reason: reason, isNew: isNew, at: clock.anchor.wall, in: &transaction)
     guard let event else { return }
     transaction.afterCommit { [board, observer] in Self.tell(event, board, observer) }
   }

@@ -11,12 +11,15 @@ struct OutboxCheck {
   private let outbox: Outbox
   private(set) var report = Outbox.VerifyReport()
   private(set) var fixes: [Fix] = []
+  /// The epochs in whose rows entries are said to be in flight.
+  private var inFlight: [EntryID: UInt64] = [:]
 
   init(_ outbox: Outbox) { self.outbox = outbox }
 
   mutating func run(in transaction: borrowing ReadTransaction) throws(StoreError) {
     // First, since whatever is put right is noted in the journal.
     try checkJournal(in: transaction)
+    try checkRunning(in: transaction)
     try checkEntries(in: transaction)
     try checkStates(in: transaction)
     try checkIndexes(in: transaction)
@@ -55,7 +58,8 @@ struct OutboxCheck {
       try require(outbox.keyKey(entry.queue, key, id).array, in: outbox.keys, of: id, transaction)
     }
     if state.expiresAt != 0 { try require(outbox.expiryKey(state, id).array, in: outbox.expiries, of: id, transaction) }
-    if state.phase != .waiting {
+    let isListed = state.phase == .inFlight && inFlight[id] == state.epoch
+    if state.phase != .waiting && !isListed {
       try require(outbox.runKey(state.epoch, id).array, in: outbox.running, of: id, transaction)
     }
     if try isOffered(entry, state, in: transaction) {
@@ -111,9 +115,6 @@ struct OutboxCheck {
     try checkIndex(outbox.expiries, length: 16, in: transaction) { outbox, entry, state in
       state.expiresAt == 0 ? nil : outbox.expiryKey(state, entry.id)
     }
-    try checkIndex(outbox.running, length: 16, in: transaction) { outbox, entry, state in
-      state.phase == .waiting ? nil : outbox.runKey(state.epoch, entry.id)
-    }
     try checkDue(in: transaction)
   }
 
@@ -136,6 +137,36 @@ struct OutboxCheck {
       else { continue }
       if expected(outbox, entry, state)?.array != key { stray(key, index) }
     }
+  }
+
+  private mutating func checkRunning(in transaction: borrowing ReadTransaction) throws(StoreError) {
+    let claimed = try outbox.claimed(in: transaction)
+    for key in claimed.damaged { stray(key, outbox.running) }
+    for row in claimed.rows {
+      var sound: [EntryID] = []
+      for id in row.ids where try isClaimed(id, row, in: transaction) {
+        sound.append(id)
+        if row.isList { inFlight[id] = row.epoch }
+      }
+      if sound.isEmpty {
+        stray(row.key, outbox.running)
+      } else if sound.count < row.ids.count {
+        report.add("The row \(row.key.hexadecimal) of outbox.run names entries that are not in flight.")
+        let value = sound.reduce(into: ByteWriter()) { $0.append($1.rawValue) }.bytes
+        fixes.append(.add(row.key, value, outbox.running))
+      }
+    }
+  }
+
+  /// Whether a row names an entry rightly; one that cannot be read keeps its rows.
+  private func isClaimed(
+    _ id: EntryID, _ row: Outbox.Claimed, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> Bool {
+    guard try transaction.value(forKey: id.key, in: outbox.entries) != nil else { return false }
+    guard try outbox.readableEntry(id, in: transaction) != nil,
+      let state = try outbox.readableState(of: id, in: transaction)
+    else { return true }
+    return state.epoch == row.epoch && (row.isList ? state.phase == .inFlight : state.phase != .waiting)
   }
 
   private mutating func checkDue(in transaction: borrowing ReadTransaction) throws(StoreError) {
@@ -209,6 +240,19 @@ struct OutboxCheck {
       } catch {
         report.add("The record \(number) of the journal cannot be read: \(error.reason).")
       }
+    }
+    try checkHighest(in: transaction)
+  }
+
+  /// Numbers would be given twice if the journal told less than there is.
+  private mutating func checkHighest(in transaction: borrowing ReadTransaction) throws(StoreError) {
+    do throws(StoreError) {
+      let highest = try outbox.highestRow(in: transaction)
+      guard let row = try outbox.journalRow(telling: highest, in: transaction) else { return }
+      report.add("The journal does not know that there is an entry \(highest).")
+      fixes.append(.add(row.key, row.value, outbox.journal.rows))
+    } catch  where error.code == .corruptRecord {
+      // The key that is no number has been named.
     }
   }
 

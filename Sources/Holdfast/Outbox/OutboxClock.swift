@@ -100,11 +100,20 @@ extension Outbox {
 
   /// The outbox's time now; starts a clock that is missing or damaged.
   func startedClock(in transaction: inout WriteTransaction) throws(StoreError) -> OutboxClock {
+    if let memo = transaction.memo as? ClockMemo { return memo.clock }
     let moment = time.moment
-    if let clock = try clock(at: moment, in: transaction.reader) { return clock }
-    let clock = OutboxClock(startingAt: moment)
-    try set(clock, in: &transaction)
+    let found = try clock(at: moment, in: transaction.reader)
+    let clock = found ?? OutboxClock(startingAt: moment)
+    if found == nil { try set(clock, in: &transaction) }
+    transaction.memo = ClockMemo(clock)
     return clock
+  }
+
+  /// The time at which a transaction has begun to add entries, which all of them have.
+  private final class ClockMemo {
+    let clock: OutboxClock
+
+    init(_ clock: OutboxClock) { self.clock = clock }
   }
 
   private func clock(

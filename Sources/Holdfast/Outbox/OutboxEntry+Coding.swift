@@ -38,7 +38,7 @@ extension OutboxEntry {
     writer.append(head)
     writer.append(text: kind)
     writer.append(text: lane)
-    writer.append(text: queue)
+    if !queue.isEmpty { writer.append(text: queue) }
     if let host { writer.append(text: host) }
     if let credentials { writer.append(text: credentials) }
     if let key { writer.append(text: key) }
@@ -80,26 +80,17 @@ extension OutboxEntry {
       let recovery = RecoveryPolicy(rawValue: try reader.number())
     else { throw Malformed("a policy in it is unknown") }
     let present: UInt8 = try reader.number()
-    self.id = id
-    self.priority = priority
-    self.recovery = recovery
-    schemaVersion = try reader.number()
+    let schemaVersion: UInt16 = try reader.number()
     let attachmentCount: UInt16 = try reader.number()
     let maxAttempts: UInt64 = try reader.number()
-    self.maxAttempts = maxAttempts == 0 ? nil : Int(clamping: maxAttempts)
-    createdAt = try reader.number()
-    idempotencyKey = IdempotencyKey(words: (try reader.number(), try reader.number()))
+    let createdAt: Int64 = try reader.number()
+    let idempotencyKey = IdempotencyKey(words: (try reader.number(), try reader.number()))
     let lengths: (UInt16, UInt16, UInt16, UInt16, UInt16, UInt16) = (
       try reader.number(), try reader.number(), try reader.number(), try reader.number(), try reader.number(),
       try reader.number()
     )
-    kind = try reader.text(lengths.0)
-    lane = try reader.text(lengths.1)
-    queue = try reader.text(lengths.2)
+    let (kind, lane, queue) = (try reader.text(lengths.0), try reader.text(lengths.1), try reader.text(lengths.2))
     let (host, credentials, key) = (try reader.text(lengths.3), try reader.text(lengths.4), try reader.text(lengths.5))
-    self.host = present & 1 == 0 ? nil : host
-    self.credentials = present & 2 == 0 ? nil : credentials
-    self.key = present & 4 == 0 ? nil : key
     var attachments: [Attachment] = []
     for _ in 0..<attachmentCount {
       guard let id = AttachmentID(bytes: try reader.bytes(16)) else { throw Malformed.endsEarly }
@@ -110,8 +101,13 @@ extension OutboxEntry {
           name: try reader.text(name), mediaType: try reader.text(mediaType), size: Int(clamping: size),
           path: folder.path(of: id), id: id))
     }
-    self.attachments = attachments
-    payload = try reader.bytes(reader.left)
+    // At once, since what is made in parts is copied as a whole.
+    self.init(
+      id: id, kind: kind, schemaVersion: schemaVersion, lane: lane, payload: try reader.bytes(reader.left),
+      attachments: attachments, queue: queue, host: present & 1 == 0 ? nil : host,
+      credentials: present & 2 == 0 ? nil : credentials, key: present & 4 == 0 ? nil : key, priority: priority,
+      recovery: recovery, maxAttempts: maxAttempts == 0 ? nil : Int(clamping: maxAttempts),
+      idempotencyKey: idempotencyKey, createdAt: createdAt)
   }
 
   private init(fields: FieldMap, _ id: EntryID, _ folder: AttachmentFolder) throws(Malformed) {

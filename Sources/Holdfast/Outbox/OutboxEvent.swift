@@ -18,6 +18,9 @@ public enum OutboxEvent: Sendable, Hashable {
   case superseded(EntryID, by: EntryID)
   /// It waits again: a dead letter under this new number, or an entry that was held or left in flight.
   case requeued(EntryID)
+  /// A drain has found that rows are lost which lead to entries, so that some are not sent; `reason` says which, and what
+  /// to do.
+  case rowsLost(reason: String)
   /// Whoever listens was too slow, and has missed this many events; what is there now must be read from the store.
   case lagged(missed: Int)
 }

@@ -20,8 +20,8 @@ package enum OutboxRow {
 
   /// The version of the layout of the outbox's databases: the row `layout` of `outbox.meta`. 1 had no number, and one
   /// queue of what is due; 2 had hashes for the names of lanes, and field tables for entries, which this version reads
-  /// and does not write.
-  package static let layout: UInt64 = 3
+  /// and does not write; 3 had the highest number of an entry in `outbox.meta` and not in the journal.
+  package static let layout: UInt64 = 4
   package static let layoutKey = Array(layoutName.utf8)
   static let layoutName = "layout"
 

@@ -38,7 +38,8 @@ struct Scheduler {
     while picked.count < room, !isStuck {
       isStuck = true
       for index in waiting.indices where picked.count < room {
-        let resources = waiting[index].line.route.resources
+        // Mostly nothing is limited.
+        let resources = allowances.isEmpty ? [] : waiting[index].line.route.resources
         guard resources.allSatisfy({ allowances[$0, default: .max] > 0 }), let next = waiting[index].rest.popFirst()
         else { continue }
         for resource in resources where allowances[resource] != nil { allowances[resource, default: 0] -= 1 }

@@ -1,19 +1,20 @@
 import LMDB
+import Synchronization
 
 /// Wakes one waiting task. A signal that comes while nobody waits is kept; several are one.
 final class WakeUp: Sendable {
-  private struct State {
-    var isSignalled = false
-    var waiter: CheckedContinuation<Void, Never>?
-  }
-
-  private let state = Guarded(State())
+  /// Whether there is a signal that nobody has taken; changed in here and by ``signal()``, which need not wait for its
+  /// turn to add one to it.
+  private let isSignalled = Atomic(false)
+  private let waiter = Guarded<CheckedContinuation<Void, Never>?>(nil)
 
   func signal() {
-    let waiter = state.update { state in
-      defer { state.waiter = nil }
-      if state.waiter == nil { state.isSignalled = true }
-      return state.waiter
+    // Whoever takes the signal that is there sees all that was done before this one.
+    if isSignalled.exchange(true, ordering: .acquiringAndReleasing) { return }
+    let waiter = waiter.update { waiter in
+      defer { waiter = nil }
+      if waiter != nil { isSignalled.store(false, ordering: .releasing) }
+      return waiter
     }
     waiter?.resume()
   }
@@ -21,12 +22,12 @@ final class WakeUp: Sendable {
   /// Suspends until there is a signal, and takes it.
   func wait() async {
     await withCheckedContinuation { continuation in
-      let isSignalled = state.update { state in
-        if !state.isSignalled { state.waiter = continuation }
-        defer { state.isSignalled = false }
-        return state.isSignalled
+      let isOver = waiter.update { waiter in
+        let isOver = isSignalled.exchange(false, ordering: .acquiringAndReleasing)
+        if !isOver { waiter = continuation }
+        return isOver
       }
-      if isSignalled { continuation.resume() }
+      if isOver { continuation.resume() }
     }
   }
 }

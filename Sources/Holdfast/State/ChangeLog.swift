@@ -3,7 +3,7 @@ import LMDB
 /// The last changes of the state, in order; its last number is the stamp of the last change.
 ///
 /// A stamp is given inside the write transaction, so stamps have no gaps and follow the order of commits. The log keeps
-/// 4,096 changes, each one `put` at the end and one removal at the start, and is what tells other processes.
+/// 4,096 changes and up to 63 more, and is what tells other processes.
 /// ```
 /// u8   what: 0 = a record, 1 = a type, 2 = everything,     u8   1 = too many names to list
 ///      3 = not known, since the row was lost
@@ -13,6 +13,8 @@ import LMDB
 struct ChangeLog: Sendable {
   /// How many changes are kept.
   static let limit: UInt64 = 4096
+  /// How many are removed at once: each on its own would write a page at the start for each change.
+  static let trimming: UInt64 = 64
   /// Those above are only reached by damage.
   static let highestStamp = UInt64.max / 2
   /// How many bytes of names are listed.
@@ -48,7 +50,10 @@ struct ChangeLog: Sendable {
     guard last < .max else { throw damaged("its last number is the highest there is") }
     let stamp = last + 1
     try transaction.set(change.encoded, forKey: ShortBytes(bigEndian: stamp), in: changes)
-    if stamp > Self.limit { try transaction.remove(ShortBytes(bigEndian: stamp - Self.limit), in: changes) }
+    if stamp > Self.limit, stamp % Self.trimming == 0 {
+      let end = stamp - Self.limit
+      for old in end - (Self.trimming - 1)...end { try transaction.remove(ShortBytes(bigEndian: old), in: changes) }
+    }
     return stamp
   }
 
@@ -58,7 +63,13 @@ struct ChangeLog: Sendable {
   ) throws(StoreError) -> (changes: [StateChange], last: UInt64) {
     var found: [StateChange] = []
     var last = last
-    guard last < .max else { return ([], last) }
+    let newest = try lastStamp(in: transaction)
+    if last > newest {
+      // Known from a store that is no more: this one was restored, or begun anew.
+      if newest > 0 { found = [.lagged(missed: newest)] }
+      last = newest
+    }
+    guard last < .max else { return (found, last) }
     var cursor = try transaction.cursor(in: changes, over: KeyRange(lower: .included((last + 1).bigEndianBytes)))
     while found.count < limit, try cursor.next() {
       let stamp = try stamp(cursor.key)

@@ -15,13 +15,15 @@ import LMDB
 public struct InstanceID: Sendable, Hashable {
   private let number: UInt64
 
-  /// The id of an object; the same each time, until the object is gone.
+  /// The id of an object; the same each time, until the object is gone, also in its `deinit`.
   ///
   /// Keeps a weak reference, which is given up some time after the object. Costs a look-up under a lock.
   ///
   /// - Parameter object: The object; it is not kept alive.
   public init(_ object: AnyObject) {
-    number = Instances.shared.update { $0.number(of: object) }
+    // To be let go of outside of the lock: the end of an object may ask for its id.
+    var held: [AnyObject] = []
+    number = Instances.shared.update { $0.number(of: object, holding: &held) }
   }
 
   /// The id in keys: `~`, a number of the process, and one of the object.
@@ -43,15 +45,23 @@ private struct Instances {
   private var lastNumber: UInt64 = 0
   private var sweepAt = 64
 
-  mutating func number(of object: AnyObject) -> UInt64 {
-    if let known = instances[ObjectIdentifier(object)], known.object === object { return known.number }
+  mutating func number(of object: AnyObject, holding held: inout [AnyObject]) -> UInt64 {
+    let instance = Instance(object: object, number: lastNumber + 1)
+    // In its `deinit`, nothing refers to an object any more.
+    if let known = instances[ObjectIdentifier(object)], known.object === object || instance.object == nil {
+      return known.number
+    }
     // The address is new, or that of an object that has gone.
     if instances.count >= sweepAt {
-      instances = instances.filter { $0.value.object != nil }
+      instances = instances.filter { known in
+        guard let object = known.value.object else { return false }
+        held.append(object)
+        return true
+      }
       sweepAt = max(64, instances.count * 2)
     }
     lastNumber += 1
-    instances[ObjectIdentifier(object)] = Instance(object: object, number: lastNumber)
+    instances[ObjectIdentifier(object)] = instance
     return lastNumber
   }
 }

@@ -136,19 +136,15 @@ public struct MergedFields: ~Copyable, ~Escapable {
     return fields
   }
 
-  /// When the first of the records looked up so far expires, in milliseconds since 1970, and how many bytes they have.
-  borrowing func extent() throws(StoreError) -> (expiresAt: Int64, byteCount: Int) {
-    var expiresAt: Int64 = 0
+  /// Notes when the records looked up so far expire, and counts their bytes.
+  borrowing func extent(_ times: inout StateTimes, at now: Int64) -> Int {
     var byteCount = 0
     for index in keys.indices {
       guard let record = values[index] else { continue }
-      let end = RecordHeader.expiresAt(record)
-      if !StateExpiry.isOver(end, at: end == 0 ? 0 : store.time.now()) {
-        expiresAt = StateExpiry.earlier(expiresAt, end)
-      }
+      times.note(RecordHeader.expiresAt(record), at: now)
       byteCount += record.count
     }
-    return (expiresAt, byteCount)
+    return byteCount
   }
 
   // MARK: Looking up

@@ -79,9 +79,7 @@ extension OptimisticLayers.Layer {
     writer.append(UInt16(key.text.utf8.count))
     writer.append(text: key.text)
     writer.append(stamp)
-    let names = FieldMap(
-      sorted: changes.removals.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { FieldMap.Field($0, .null) })
-    try FieldTable.append(["removed": .map(names), "set": .map(changes.values)], to: &writer)
+    try FieldTable.append(["removed": .map(changes.removed), "set": .map(changes.values)], to: &writer)
     return writer.bytes
   }
 

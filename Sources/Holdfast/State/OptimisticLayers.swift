@@ -42,6 +42,7 @@ final class OptimisticLayers: Sendable {
     _ changes: [StateKey: FieldChanges], for entry: UInt64, _ policy: OptimisticPolicy,
     in transaction: inout WriteTransaction
   ) throws(StoreError) {
+    if changes.isEmpty { return }
     // In a fixed order, so that the same program gives the same stamps.
     let sorted = changes.sorted { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }
     for (key, changes) in sorted where !changes.names.isEmpty {

@@ -111,16 +111,16 @@ public final class SessionState: Sendable {
     change { table in table.removeExpired(at: now) }
   }
 
-  /// The fields of each key that has some, and when the first of them expire.
-  func fields(of keys: [StateKey], at now: Int64) -> (fields: [FieldMap?], expiresAt: Int64) {
+  /// The fields of each key that has some, and when they expire.
+  func fields(of keys: [StateKey], at now: Int64) -> (fields: [FieldMap?], times: StateTimes) {
     table.update { table in
-      var expiresAt: Int64 = 0
+      var times = StateTimes()
       let fields = keys.map { key -> FieldMap? in
-        guard let record = table.record(key), !StateExpiry.isOver(record.expiresAt, at: now) else { return nil }
-        expiresAt = StateExpiry.earlier(expiresAt, record.expiresAt)
-        return record.fields
+        guard let record = table.record(key) else { return nil }
+        times.note(record.expiresAt, at: now)
+        return StateExpiry.isOver(record.expiresAt, at: now) ? nil : record.fields
       }
-      return (fields, expiresAt)
+      return (fields, times)
     }
   }
 

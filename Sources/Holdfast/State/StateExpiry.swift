@@ -33,8 +33,26 @@ public struct StateExpiry: Sendable, Hashable {
     return isTooFar ? .max : sum
   }
 
-  /// The earlier of two times of expiry, of which 0 is never.
-  static func earlier(_ a: Int64, _ b: Int64) -> Int64 { a == 0 || b == 0 ? max(a, b) : min(a, b) }
-
   static func isOver(_ expiresAt: Int64, at now: Int64) -> Bool { expiresAt != 0 && expiresAt <= now }
+}
+
+/// The times between which no record of several begins or ceases to be over, in milliseconds since 1970; 0 for none.
+struct StateTimes {
+  /// When the last of those that are over was. The clock may be set back before it.
+  private(set) var lastEnd: Int64 = 0
+  /// When the first of the others will be.
+  private(set) var nextEnd: Int64 = 0
+
+  var isEmpty: Bool { lastEnd == 0 && nextEnd == 0 }
+
+  func contains(_ now: Int64) -> Bool { lastEnd <= now && !StateExpiry.isOver(nextEnd, at: now) }
+
+  /// Adds a record's time of expiry, of which 0 is never.
+  mutating func note(_ end: Int64, at now: Int64) {
+    if StateExpiry.isOver(end, at: now) {
+      lastEnd = max(lastEnd, end)
+    } else if end != 0 {
+      nextEnd = nextEnd == 0 ? end : min(nextEnd, end)
+    }
+  }
 }

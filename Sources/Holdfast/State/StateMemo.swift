@@ -7,6 +7,8 @@ import LMDB
 /// Each list may be in a few places, by its hash, of a fixed number of them. A newcomer takes one that is empty, outdated
 /// or has not been used since the last newcomer that found none.
 final class StateMemo: Sendable {
+  /// The most lists that are kept, whose places are there from the beginning.
+  private static let listLimit = 1 << 20
   /// The most bytes of records in one result that is kept.
   private static let byteLimit = 16 << 10
 
@@ -39,6 +41,7 @@ final class StateMemo: Sendable {
   private let setsPerShard: Int
 
   init(limit: Int) {
+    let limit = min(limit, Self.listLimit)
     let ways = min(8, limit)
     let shardCount = min(16, limit / ways)
     let setsPerShard = limit / ways / shardCount
@@ -47,7 +50,7 @@ final class StateMemo: Sendable {
     self.setsPerShard = setsPerShard
   }
 
-  /// The fields of a list, if they were read from that commit and none of them has expired.
+  /// The fields of a list, if they were read from that commit and none of them has expired since.
   func merge(
     of keys: [StateKey], at transactionID: Int, _ sessionVersion: UInt64, _ now: () -> Int64
   ) -> Merge? {
@@ -64,8 +67,7 @@ final class StateMemo: Sendable {
       places[place].isUsed = true
     }
     guard let known, known.isGood(transactionID, sessionVersion), known.keys == keys else { return nil }
-    let end = known.merge.expiresAt
-    return end == 0 || !StateExpiry.isOver(end, at: now()) ? known.merge : nil
+    return known.merge.times.isEmpty || known.merge.times.contains(now()) ? known.merge : nil
   }
 
   /// Keeps the fields of a list.

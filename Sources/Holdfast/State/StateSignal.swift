@@ -44,7 +44,7 @@ final class StateSignal: Sendable {
     self.state = state
     self.environment = environment
     self.time = time
-    self.pollInterval = max(pollInterval, .milliseconds(10))
+    self.pollInterval = min(max(pollInterval, .milliseconds(10)), .longestWait)
     // The environment holds this; so it must not hold the environment.
     observation = environment.observeCommits { _ in Self.notify(state) }
   }

@@ -55,7 +55,8 @@ extension StateStore {
 
   /// Deletes the durable records of a type but for those that were updated last.
   ///
-  /// Reads every record of the type; keeps 8 bytes a record in memory.
+  /// Records whose time is over are left to ``purge(limit:in:)`` and not counted. Reads every record of the type; keeps 8
+  /// bytes a record in memory.
   ///
   /// - Parameters:
   ///   - type: The type.
@@ -68,15 +69,19 @@ extension StateStore {
     type: String, keeping count: Int, in transaction: inout WriteTransaction
   ) throws(StoreError) -> Int {
     try StateKey(type: type, id: "_").check()
+    let now = time.now()
+    func isLive(_ record: StateRecord) -> Bool {
+      !record.fields.isEmpty && !StateExpiry.isOver(record.expiresAt, at: now)
+    }
     var stamps: [UInt64] = []
     try forEachRecord(ofType: type, in: &transaction) { (_, record, _) throws(StoreError) in
-      if !record.fields.isEmpty { stamps.append(record.stamp) }
+      if isLive(record) { stamps.append(record.stamp) }
     }
     let excess = stamps.count - max(0, count)
     guard excess > 0 else { return 0 }
     let limit = stamps.sorted()[excess - 1]
     try forEachRecord(ofType: type, in: &transaction) { (key, record, transaction) throws(StoreError) in
-      guard !record.fields.isEmpty, record.stamp <= limit else { return }
+      guard isLive(record), record.stamp <= limit else { return }
       try rows.log.append(key, fields: record.fields.map(\.name), in: &transaction)
       try clear(key, record, in: &transaction)
     }

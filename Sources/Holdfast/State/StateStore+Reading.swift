@@ -3,8 +3,8 @@ public import LMDB
 /// Merged fields, and until when they hold.
 struct Merge {
   var fields: FieldMap
-  /// When the first of the records expires, in milliseconds since 1970; 0 for never.
-  var expiresAt: Int64
+  /// When the records expire and have expired: the fields are those of every moment in between.
+  var times: StateTimes
   /// The commit that was read.
   var transactionID: Int
   /// How many bytes the records have.
@@ -91,23 +91,24 @@ extension StateStore {
     // Read first: a change of the session that comes in between makes the result stale at once.
     let version = session.version
     let merge = try merge(keys, in: transaction)
-    memo?.keep(merge, of: keys, version)
+    // Another snapshot of that number may show another commit, and would be mixed with it.
+    if transaction.isSureOfID { memo?.keep(merge, of: keys, version) }
     return merge
   }
 
   /// The fields of all `keys` in a snapshot.
   func merge(_ keys: [StateKey], in transaction: borrowing ReadTransaction) throws(StoreError) -> Merge {
     let id = transaction.id
+    // Before anything is read: what ends in between has its end to come.
+    let now = time.now()
     let session = try sessionFields(keys)
     let result = transaction.withValueList(capacity: keys.count, rows.cursors) { list -> Result<Merge, StoreError> in
       do throws(StoreError) {
         let view = view(keys, list, session)
         let fields = try view.fields()
-        let (expiresAt, byteCount) = try view.extent()
-        return .success(
-          Merge(
-            fields: fields, expiresAt: StateExpiry.earlier(expiresAt, session.expiresAt), transactionID: id,
-            byteCount: byteCount))
+        var times = session.times
+        let byteCount = view.extent(&times, at: now)
+        return .success(Merge(fields: fields, times: times, transactionID: id, byteCount: byteCount))
       } catch {
         return .failure(error)
       }
@@ -117,19 +118,19 @@ extension StateStore {
 
   @_lifetime(copy list)
   private func view(
-    _ keys: [StateKey], _ list: consuming ValueList, _ session: (fields: [FieldMap?], expiresAt: Int64)
+    _ keys: [StateKey], _ list: consuming ValueList, _ session: (fields: [FieldMap?], times: StateTimes)
   ) -> MergedFields {
     MergedFields(self, keys, list, session: session.fields)
   }
 
   /// Checks all keys, so that no call takes an invalid one by chance, and gets what the session has for them: nothing if
   /// it has nothing for any.
-  private func sessionFields(_ keys: [StateKey]) throws(StoreError) -> (fields: [FieldMap?], expiresAt: Int64) {
+  private func sessionFields(_ keys: [StateKey]) throws(StoreError) -> (fields: [FieldMap?], times: StateTimes) {
     // Through a span, without a copy of each key.
     let span = keys.span
     for index in span.indices where !span[index].isValid { try span[index].check() }
-    if session.isEmpty { return ([], 0) }
+    if session.isEmpty { return ([], StateTimes()) }
     let found = session.fields(of: keys, at: time.now())
-    return found.fields.allSatisfy { $0 == nil } ? ([], 0) : found
+    return found.fields.allSatisfy { $0 == nil } ? ([], found.times) : found
   }
 }

@@ -29,11 +29,17 @@ extension StateStore {
 
   private func verifyLog(_ transaction: borrowing ReadTransaction) throws -> UInt64 {
     let last = try rows.log.lastStamp(in: transaction)
-    var expected = last - min(last, ChangeLog.limit)
+    let oldest = last - min(last, ChangeLog.limit)
+    var expected = oldest
+    var isFirst = true
     var cursor = try transaction.cursor(in: rows.log.changes)
     while try cursor.next() {
+      let stamp = try rows.log.stamp(cursor.key)
+      // Some more are there until they are removed together.
+      if isFirst, stamp > 0, stamp <= oldest, oldest - stamp < ChangeLog.trimming { expected = stamp - 1 }
+      isFirst = false
       expected += 1
-      guard try rows.log.stamp(cursor.key) == expected else { throw damaged("change \(expected) is missing") }
+      guard stamp == expected else { throw damaged("change \(expected) is missing") }
       do throws(Malformed) {
         _ = try StateChange(decoding: cursor.value, stamp: expected)
       } catch {

@@ -40,7 +40,7 @@ public final class StateStore: Sendable {
 /// How the state of a store is read and observed.
 public struct StateOptions: Sendable, Hashable {
   /// For how many lists of keys the merged fields are kept in memory, so that reading them again is a look-up until
-  /// something is committed; 0 for none. Each takes up to 16 KiB of records.
+  /// something is committed; 0 for none, at most a million. Each takes up to 16 KiB of records.
   public var memoLimit: Int
   /// How often observers look for commits of other processes, and for records whose time is over; at least 10 ms. Only
   /// while somebody waits.

@@ -29,7 +29,7 @@ public struct StateUpdates: AsyncSequence, Sendable {
         let version = store.signal.version
         let merge = try store.mergedNow(keys)
         seen = StateSignal.Seen(
-          version: version, transactionID: merge.transactionID, expiresAt: merge.expiresAt)
+          version: version, transactionID: merge.transactionID, expiresAt: merge.times.nextEnd)
         if last != merge.fields {
           last = merge.fields
           return merge.fields
@@ -112,7 +112,8 @@ extension StateStore {
   /// session are not among them.
   ///
   /// - Parameter stamp: The last change that is known already, such as one that the app has noted before it ended; `nil`
-  ///   begins with the changes to come.
+  ///   begins with the changes to come. One that is yet to come is known from another store: all that this one has is told
+  ///   as ``StateChange/lagged(missed:)``.
   /// - Returns: A sequence of changes.
   /// - Throws: As reading does.
   public func changes(after stamp: UInt64? = nil) throws -> StateChanges {

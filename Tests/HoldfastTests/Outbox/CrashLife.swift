@@ -172,7 +172,9 @@ struct CrashLife {
     let options = Outbox.DrainOptions(
       goal: .once, concurrency: 3,
       schedule: RetrySchedule(base: .milliseconds(1), cap: .milliseconds(2), floor: .zero, maxAttempts: 1000))
-    try await store.outbox.drain(with: CrashSender(life: self, faults: faults), hooks: hooks, options: options)
+    let sender = CrashSender(life: self, faults: faults)
+    let report = try await store.outbox.drain(with: sender, hooks: hooks, options: options)
+    if let lost = report.rowsLost { throw StoreError(.damaged, "A false alarm: \(lost)") }
   }
 
   private var hooks: OutboxHooks {

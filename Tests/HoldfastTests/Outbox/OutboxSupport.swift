@@ -120,7 +120,9 @@ extension Store {
       var memory = Outbox.ClaimMemory()
       let allowance = Outbox.Allowance(
         room: 1, dueBy: clock.time, network: NetworkGate(limit: 1), inFlight: [], queueLimits: [:])
-      return try outbox.claim(allowance, &memory, epoch: epoch, DeliveryState.Rules(), at: clock, in: &t).claims.first
+      let claims = try outbox.claim(allowance, &memory, epoch: epoch, DeliveryState.Rules(), at: clock, in: &t).claims
+      try outbox.setInFlight(claims.map(\.entry.id), epoch: epoch, in: &t)
+      return claims.first
     }
   }
 
@@ -129,6 +131,7 @@ extension Store {
     try write { t in
       let clock = try outbox.clock(in: t.reader)
       try outbox.settle(claim, .sent(outcome), DeliveryState.Rules(), hooks, at: clock, in: &t)
+      try outbox.setInFlight([], epoch: claim.epoch, in: &t)
     }
   }
 

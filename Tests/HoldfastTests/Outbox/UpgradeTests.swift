@@ -55,12 +55,40 @@ import Testing
     #expect(try await store.outbox.drain(with: ScriptedSender()).delivered == 5)
   }
 
+  @Test("T17: an outbox of layout 3 goes on with its numbers")
+  func layout3() async throws {
+    do {
+      let store = try Store.open(at: path)
+      try store.enqueue(["1", "2", "3"])
+      try await store.outbox.drain(with: ScriptedSender())
+      try await store.write { t in try makeLayout3(store.outbox, highest: 3, in: &t) }
+    }
+    // Nothing waits in it, so that it can be read as it is.
+    #expect(try Store.open(at: path, isReadOnly: true).outbox.settledThrough()?.rawValue == 3)
+    let store = try Store.open(at: path)
+    #expect(try store.outbox.settledThrough()?.rawValue == 3)
+    #expect(try store.outbox.verify().problems == [])
+    #expect(try store.journal().count == 9, "records of both formats are read")
+    #expect(try store.enqueue(["4"]).map(\.rawValue) == [4])
+  }
+
+  /// The records of format 1, and the highest number of an entry in `outbox.meta`.
+  private func makeLayout3(_ outbox: Outbox, highest: UInt64, in t: inout WriteTransaction) throws {
+    for key in try t.reader.keys(of: .all, in: outbox.journal.rows, limit: .max) {
+      var value: [UInt8] = []
+      if let found = try t.value(forKey: key.span, in: outbox.journal.rows) { value = [UInt8](copying: found) }
+      try t.set([1] + value[1..<20] + value[28...], forKey: key, in: outbox.journal.rows)
+    }
+    try outbox.meta.set("sequence", to: highest, in: &t)
+    try outbox.meta.set("layout", to: 3, in: &t)
+  }
+
   @Test("T17: a newer layout is refused and left as it is")
   func aNewerLayout() throws {
     do {
       let store = try Store.open(at: path)
       try store.enqueue(["1"])
-      try store.write { t in try store.outbox.meta.set("layout", to: 4, in: &t) }
+      try store.write { t in try store.outbox.meta.set("layout", to: 5, in: &t) }
     }
     let before = try Data(contentsOf: URL(fileURLWithPath: "\(path)/data.mdb"))
     for isReadOnly in [false, true] {

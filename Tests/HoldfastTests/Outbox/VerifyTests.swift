@@ -126,6 +126,41 @@ import Testing
     #expect(try store.journal().map(\.sequence) == [1, 2])
   }
 
+  /// The end of the journal is lost, as by a repair of the file, and with it the number of the newest entry.
+  @Test func aNumberIsNotGivenTwice() async throws {
+    let store = try open()
+    let ids = try store.enqueue(["1", "2", "3", "4"], lane: "a")
+    try await store.write { t in
+      for number in [3, 4] as [UInt64] { try t.remove(number.bigEndianBytes, in: store.outbox.journal.rows) }
+    }
+    #expect { try store.enqueue(["5"]) } throws: { ($0 as? StoreError)?.code == .corruptRecord }
+    #expect(try store.outbox.verify().count == 1)
+    #expect(try store.outbox.verify(repair: true).repaired == 1)
+    #expect(try store.outbox.verify().problems == [])
+    #expect(try store.enqueue(["5"], lane: "a").first == EntryID(rawValue: 5))
+    let sender = ScriptedSender()
+    try await store.outbox.drain(with: sender)
+    #expect(sender.sent.map(\.text) == ["1", "2", "3", "4", "5"] && sender.sent.map(\.id).starts(with: ids))
+  }
+
+  @Test(arguments: [true, false]) func aLostJournalIsBegunAnewBehindWhatIsThere(_ isLost: Bool) async throws {
+    let store = try open()
+    try store.enqueue(["1", "2"])
+    try store.enqueue("3", lane: "dead") { _ in }
+    try await store.outbox.drain(
+      with: ScriptedSender { entry, _ in entry.text == "3" ? .permanent(reason: "no") : .unsendable(reason: "no") })
+    try await store.write { t in
+      let last = try #require(try t.reader.keys(of: .all, in: store.outbox.journal.rows, limit: .max).last)
+      if isLost {
+        try t.removeAll(in: store.outbox.journal.rows)
+      } else {
+        try t.set([9], forKey: last, in: store.outbox.journal.rows)
+      }
+    }
+    #expect(try store.enqueue(["4"]).map(\.rawValue) == [4])
+    #expect(try store.outbox.counts().pending == 3)
+  }
+
   /// An entry that cannot be read keeps its rows; what only ends in its number is none of them.
   @Test(arguments: ["key", "expiry", "run"]) func rowsOfAWrongLengthAreStray(_ name: String) async throws {
     let store = try await makeStore()
@@ -140,6 +175,39 @@ import Testing
       let isThere = try t.value(forKey: key.span, in: store.environment.database("outbox.\(name)")) != nil
       #expect(!isThere)
     }
+  }
+
+  @Test func whatIsInFlightIsOneRow() async throws {
+    let store = try open()
+    for n in 1...3 { try store.enqueue(["\(n)"], lane: "\(n)") }
+    let seen = Monitor<[[UInt64]]>([])
+    let sender = ScriptedSender { _, _ in
+      let rows = try store.read { t in try store.outbox.claimed(in: t).rows }
+      seen.update { $0.append(rows.flatMap(\.ids).map(\.rawValue)) }
+      #expect(rows.count == 1 && rows[0].isList)
+      #expect(try store.outbox.verify().problems == [])
+      return .delivered(reply: [])
+    }
+    try await store.outbox.drain(with: sender)
+    #expect(seen.update { $0 }.first == [1, 2, 3])
+    #expect(try store.outboxRows().isEmpty)
+  }
+
+  @Test func aListThatNamesWhatIsNotInFlightIsPutRight() async throws {
+    let store = try open()
+    for n in 1...3 { try store.enqueue(["\(n)"], lane: "\(n)") }
+    let claim = try #require(try store.claimAnew())
+    try await store.write { t in
+      try store.outbox.setInFlight(
+        [claim.entry.id, EntryID(rawValue: 2), EntryID(rawValue: 77)], epoch: claim.epoch, in: &t)
+      try store.outbox.setInFlight([EntryID(rawValue: 3)], epoch: 99, in: &t)
+    }
+    #expect(try store.outbox.verify(repair: true).repaired == 2)
+    #expect(try store.outbox.verify().problems == [])
+    let sender = ScriptedSender()
+    try await store.outbox.drain(with: sender)
+    #expect(Set(sender.sent.map(\.text)) == ["1", "2", "3"])
+    #expect(try store.outboxRows().isEmpty)
   }
 
   @Test func damagedRowsAreNamedAndLeftAlone() async throws {

@@ -76,6 +76,19 @@ import Testing
     try store.state.verify()
   }
 
+  @Test func whatHasExpiredDoesNotCountAsKept() throws {
+    let store = try fixture.open()
+    try store.update("t:1", ["n": 1])
+    try store.update("t:2", ["n": 2])
+    for number in 3...5 { try store.update("t:\(number)", ["n": 1], expires: .after(.seconds(1))) }
+    fixture.advance(1000)
+    #expect(try store.commit { try store.state.purge(type: "t", keeping: 2, in: &$0) } == 0)
+    #expect(try store.commit { try store.state.purge(type: "t", keeping: 1, in: &$0) } == 1)
+    #expect(try store.state.merged(["t:1", "t:2"]) == ["n": 2])
+    #expect(try store.commit { try store.state.purge(in: &$0) } == 3)
+    try store.state.verify()
+  }
+
   @Test func purgesByAgeAndByNumber() throws {
     let store = try fixture.open()
     for number in 0..<10 {

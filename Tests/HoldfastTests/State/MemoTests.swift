@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import TestSupport
 import Testing
 
@@ -41,6 +42,64 @@ import Testing
     #expect(try isKnown(["post:1"], in: store))
     fixture.advance(1000)
     #expect(try store.state.merged(["post:1"]) == [:])
+  }
+
+  @Test func whatHasExpiredIsThereAgainIfTheClockIsSetBack() throws {
+    let store = try fixture.open()
+    try store.update("post:1", ["a": 1], expires: .after(.seconds(1)))
+    try store.state.session.update("user:1", ["b": 2], expires: .after(.seconds(2)))
+    let keys: [StateKey] = ["post:1", "user:1"]
+    fixture.advance(5000)
+    #expect(try store.state.merged(keys) == [:])
+    #expect(try isKnown(keys, in: store))
+    fixture.advance(-3500)
+    #expect(try store.state.merged(keys) == ["b": 2])
+    fixture.advance(-1000)
+    #expect(try store.state.merged(keys) == ["a": 1, "b": 2])
+    #expect(try store.state.withMerged(keys) { try $0.fields() } == ["a": 1, "b": 2])
+  }
+
+  /// Whenever it expires while it is read, it is not there when it is read again.
+  @Test func whatExpiresWhileItIsReadIsNotKept() throws {
+    let reads = Monitor<Int64>(0)
+    let time = SystemTime(
+      now: {
+        reads.update { reads in
+          reads += 1
+          return reads
+        }
+      }, sleep: { _ in })
+    let store = try Store.open(at: fixture.path, time: time)
+    for wait in 1...12 as ClosedRange<Int64> {
+      try store.update("post:1", ["a": 1], expires: .after(.milliseconds(wait)))
+      try store.state.session.update("user:1", ["b": 1], expires: .after(.milliseconds(wait)))
+      _ = try store.state.merged(["post:1", "user:1"])
+      reads.update { $0 += 100 }
+      #expect(try store.state.merged(["post:1", "user:1"]) == [:], "\(wait)")
+    }
+  }
+
+  /// LMDB may show a commit under the number of the one two before it.
+  @Test func whatMayBeOfALaterCommitIsNotKept() throws {
+    let store = try fixture.open()
+    let lists: [[StateKey]] = [["post:1"], ["post:1", "user:1"], ["post:1", "user:2"]]
+    try store.update("post:1", ["a": 1])
+    try store.environment.read { transaction in
+      for (commits, keys) in lists.enumerated() {
+        #expect(try store.state.remembered(keys, in: transaction).fields == ["a": 1])
+        let known = store.state.memo?.merge(
+          of: keys, at: transaction.id, store.state.session.version, { fixture.now })
+        #expect((known != nil) == (commits < 2))
+        try store.update("post:1", ["a": 2])
+      }
+    }
+  }
+
+  @Test func anyLimitIsTaken() throws {
+    for limit in [Int.min, -1, 1, 7, .max] {
+      let store = try fixture.open(StateOptions(memoLimit: limit))
+      #expect(try store.state.merged(["post:1"]) == [:])
+    }
   }
 
   @Test func itCanBeSwitchedOffAndIsBounded() throws {

@@ -77,6 +77,24 @@ import Testing
     #expect(try store.state.merged([keys[3]]) == ["isExpanded": true])
   }
 
+  @Test func anInstanceMayEndItsRecordsInItsOwnEnd() throws {
+    final class Screen {
+      let session: SessionState
+      init(_ session: SessionState) { self.session = session }
+      deinit { session.end(InstanceID(self)) }
+    }
+    let store = try fixture.open()
+    for _ in 0..<200 {
+      let key: StateKey
+      do {
+        let screen = Screen(store.state.session)
+        key = StateKey(type: "card", instance: InstanceID(screen))
+        try store.state.session.update(key, ["isExpanded": true])
+      }
+      #expect(try store.state.merged([key]) == [:])
+    }
+  }
+
   @Test func whatConcernsAnInstanceCannotBeMadeDurable() throws {
     let store = try fixture.open()
     let key = StateKey(type: "card", instance: InstanceID(Card()))

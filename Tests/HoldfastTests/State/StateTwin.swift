@@ -76,7 +76,9 @@ struct StateTwin {
         records[key] = nil
       }
     case .purgeKeeping(let count, let type):
-      let all = records.filter { $0.key.type == type }.sorted { $0.value.stamp > $1.value.stamp }
+      let all = records.filter { $0.key.type == type && live($0.value) != nil }.sorted {
+        $0.value.stamp > $1.value.stamp
+      }
       for (key, _) in all.dropFirst(count) {
         stamp += 1
         records[key] = nil

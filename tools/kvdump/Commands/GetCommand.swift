@@ -14,7 +14,7 @@ struct GetCommand: Command {
         "--key-format", value: "FORMAT",
         "how the key is given: escaped (usual, \\xNN is a byte), text, hex, base64, u32 or u64"),
     ] + Help.reading,
-    example: "kvdump get .build/quickstart/store outbox.meta sequence --decode int")
+    example: "kvdump get .build/quickstart/store outbox.meta layout --decode int")
 
   private let reading: Reading
   private let name: String?

@@ -49,7 +49,7 @@ private func deliverOne(_ number: Int, of store: Store) throws {
 
 /// How many pages a body has written to files, by the count of the kernel; a page that is written was found by a walk
 /// down its tree.
-private func pagesWritten(_ body: () throws -> Void) throws -> Double {
+func pagesWritten(_ body: () throws -> Void) throws -> Double {
   func written() throws -> Double {
     let text = try String(contentsOfFile: "/proc/self/io", encoding: .utf8)
     let line = text.split(separator: "\n").first { $0.hasPrefix("wchar:") }

@@ -26,32 +26,56 @@ func enqueueWorkloads(_ bench: Bench, _ folder: WorkFolder) throws {
     }
     try bench.compare(
       .waiting("enqueue, \(perCommit) a commit", .powerLossSafe, operations: operations), [ours] + peers + [floor])
+    if perCommit == 1 { try pagesOfEnqueue(bench, rivals) }
   }
   try enqueueWithState(bench, rivals.store)
+}
+
+/// The pages that one entry in a commit of its own writes.
+private func pagesOfEnqueue(_ bench: Bench, _ rivals: OutboxRivals) throws {
+  let count = 32
+  let ours = try pagesWritten { try rivals.enqueue(1_000_000..<1_000_000 + count, perCommit: 1) } / Double(count)
+  let theirs = try pagesWritten { try rivals.queues[0].enqueue(payload, count: count, perCommit: 1) } / Double(count)
+  bench.add(
+    "enqueue, 1 a commit, pages written", .powerLossSafe, peer: rivals.queues[0].engine.name, ours: ours,
+    theirs: theirs, unit: "pages", ratio: Quartiles(exactly: theirs / ours))
 }
 
 /// What makes one store of two: a change of state and the request for it in one transaction, beside the request alone.
 private func enqueueWithState(_ bench: Bench, _ store: Store) throws {
   let operations = bench.choose(40, quick: 10)
+  let name = "state update and enqueue in one commit"
+  func both(_ numbers: Range<Int>) throws {
+    for number in numbers {
+      try store.write { transaction in
+        try store.state.update(StateKey(type: "post", id: "\(number % 1000)"), ["isSent": false], in: &transaction)
+        try store.outbox.enqueue(request(number), in: &transaction)
+      }
+    }
+  }
+  func alone(_ numbers: Range<Int>) throws {
+    for number in numbers {
+      try store.write { transaction in _ = try store.outbox.enqueue(request(number), in: &transaction) }
+    }
+  }
   try bench.compare(
-    .waiting("state update and enqueue in one commit", .powerLossSafe, operations: operations),
+    .waiting(name, .powerLossSafe, operations: operations),
     [
       Contender("Holdfast") { slice in
-        for number in slice.start..<slice.start + operations {
-          try store.write { transaction in
-            try store.state.update(StateKey(type: "post", id: "\(number % 1000)"), ["isSent": false], in: &transaction)
-            try store.outbox.enqueue(request(number), in: &transaction)
-          }
-        }
+        try both(slice.start..<slice.start + operations)
         return 0
       },
       Contender("Holdfast, enqueue alone", bar: 1 / 1.1) { slice in
-        for number in slice.start..<slice.start + operations {
-          try store.write { transaction in _ = try store.outbox.enqueue(request(number), in: &transaction) }
-        }
+        try alone(slice.start..<slice.start + operations)
         return 0
       },
     ])
+  let count = 128
+  let ours = try pagesWritten { try both(2_000_000..<2_000_000 + count) } / Double(count)
+  let theirs = try pagesWritten { try alone(3_000_000..<3_000_000 + count) } / Double(count)
+  bench.add(
+    "\(name), pages written", .powerLossSafe, peer: "Holdfast, enqueue alone", ours: ours, theirs: theirs,
+    unit: "pages", ratio: Quartiles(exactly: theirs / ours))
 }
 
 /// Many producers, whose entries share commits.
