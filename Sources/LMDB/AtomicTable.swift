@@ -1,3 +1,4 @@
+import CLMDB
 public import Synchronization
 
 #if canImport(Darwin)
@@ -48,6 +49,9 @@ package final class AtomicTable: @unchecked Sendable {
   package func replace(_ old: UInt64, by new: UInt64, _ key: UInt64) -> Bool {
     unsafe words[place(of: key)].compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
   }
+
+  /// Has the processor fetch the number at the place of a key, which is soon asked for.
+  package func prefetch(_ key: UInt64) { unsafe clmdb_prefetch(words + place(of: key)) }
 
   @inlinable
   @inline(__always)

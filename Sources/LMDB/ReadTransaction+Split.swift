@@ -29,6 +29,10 @@ package struct SplitValue: ~Escapable {
     }
   }
 
+  /// Names the place in the map where the head lies: known before its bytes are there.
+  @inlinable
+  package var place: UInt64 { unsafe UInt64(UInt(bitPattern: rows.first.baseAddress)) }
+
   /// Whether there should be a second row and is none.
   @inlinable
   package var isTailMissing: Bool { unsafe rows.isTailMissing }
@@ -65,25 +69,26 @@ extension ReadTransaction {
   ///   - key: 1 to ``Environment/maximumKeyLength`` bytes.
   ///   - cursors: Cursors of the database; not for use inside a write.
   ///   - mark: How a value says that it goes on.
+  ///   - table: What is going to be asked for the ``SplitValue/place``: fetched from memory together with the value.
   /// - Returns: Both; `nil` if there is nothing under the key.
   /// - Throws: `invalidKey` for a wrong length; `damaged` if a page is broken; `io`.
   @_lifetime(borrow self)
   package borrowing func value(
-    forKey key: borrowing Span<UInt8>, with cursors: CursorPool, splitBy mark: SplitMark
+    forKey key: borrowing Span<UInt8>, with cursors: CursorPool, splitBy mark: SplitMark, fetching table: AtomicTable
   ) throws(StoreError) -> SplitValue? {
-    guard let rows = unsafe try rows(raw, owner, cursors, key, mark) else { return nil }
+    guard let rows = unsafe try rows(raw, owner, cursors, key, mark, table) else { return nil }
     let value = unsafe SplitValue(rows)
     return unsafe _overrideLifetime(value, borrowing: self)
   }
 
-  /// As ``value(forKey:with:splitBy:)-(Span<UInt8>,_,_)``; the key is the UTF-8 bytes of a text.
+  /// As ``value(forKey:with:splitBy:fetching:)-(Span<UInt8>,_,_,_)``; the key is the UTF-8 bytes of a text.
   @_lifetime(borrow self)
   package borrowing func value(
-    forKey key: String, with cursors: CursorPool, splitBy mark: SplitMark
+    forKey key: String, with cursors: CursorPool, splitBy mark: SplitMark, fetching table: AtomicTable
   ) throws(StoreError) -> SplitValue? {
     let (raw, owner) = unsafe (raw, owner)
     let rows = unsafe try key.withKey { key throws(StoreError) -> SplitRows? in
-      unsafe try LMDB.rows(raw, owner, cursors, key, mark)
+      unsafe try LMDB.rows(raw, owner, cursors, key, mark, table)
     }
     guard let rows = unsafe rows else { return nil }
     let value = unsafe SplitValue(rows)
@@ -104,7 +109,7 @@ private func prefetch(_ bytes: UnsafeBufferPointer<UInt8>) {
 @inline(__always)
 private func rows(
   _ transaction: OpaquePointer, _ owner: EnvironmentID, _ cursors: CursorPool, _ key: borrowing Span<UInt8>,
-  _ mark: SplitMark
+  _ mark: SplitMark, _ table: AtomicTable
 ) throws(StoreError) -> SplitRows? {
   try check(key, cursors.database, owner)
   guard let cursor = unsafe cursors.take(for: transaction) else {
@@ -120,6 +125,7 @@ private func rows(
   guard code == MDB_SUCCESS else { throw .lmdb(code, "read a key of \(cursors.database.name)") }
   var rows = unsafe SplitRows(first: found.bytes)
   unsafe prefetch(rows.first)
+  unsafe table.prefetch(SplitValue(rows).place)
   guard unsafe rows.first.count > mark.offset, unsafe rows.first[mark.offset] == mark.byte else { return unsafe rows }
   var next = unsafe MDB_val()
   code = unsafe mdb_cursor_get(cursor, &next, &found, MDB_NEXT)

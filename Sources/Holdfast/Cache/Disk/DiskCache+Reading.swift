@@ -6,7 +6,7 @@ extension DiskCache {
   ///
   /// Costs one walk down the tree and one copy; writes nothing. That the entry was used is noted in memory, and goes to
   /// disk with later writes. The checksum is computed when this process reads the entry for the first time, and again
-  /// after some ten thousand others have been read.
+  /// after the entry has moved in the file or some ten thousand others have been read.
   ///
   /// - Parameter key: Any text, compared by its bytes.
   /// - Returns: The bytes; `nil` if there is no entry, it has expired, or it is damaged.
@@ -120,7 +120,7 @@ extension DiskCache {
   func commit(with version: UInt64, forKey key: String) throws -> Int? {
     var commit: Int?
     try environment.read { transaction in
-      try withEntry(key, in: transaction) { record, _ in
+      try withEntry(key, in: transaction) { record, _, _ in
         if record.version == version { commit = transaction.id }
       }
     }
@@ -142,8 +142,8 @@ extension DiskCache {
   func file(forKey key: String) throws -> FileOfEntry? {
     var file: FileOfEntry?
     try environment.read { transaction in
-      try withEntry(key, in: transaction) { record, found in
-        guard record.flags == .file, isIntact(record, found, key) else { return }
+      try withEntry(key, in: transaction) { record, found, known in
+        guard record.flags == .file, isIntact(record, found, known, key) else { return }
         hits.increase()
         note(record)
         file = FileOfEntry(record, in: found.head)
@@ -164,8 +164,8 @@ extension DiskCache {
   private func find(_ key: String, in transaction: borrowing ReadTransaction, _ body: Use) throws -> FileOfEntry? {
     var file: FileOfEntry?
     var isFound = false
-    try withEntry(key, in: transaction) { record, found in
-      guard isIntact(record, found, key) else { return }
+    try withEntry(key, in: transaction) { record, found, known in
+      guard isIntact(record, found, known, key) else { return }
       isFound = true
       // After the copy: to count what other threads count too makes the processor wait for all that it has begun.
       defer {
@@ -192,21 +192,22 @@ extension DiskCache {
     }
   }
 
-  /// Runs `body` with the record of an entry that has not expired, if there is one, and with its rows.
+  /// Runs `body` with the record of an entry that has not expired, if there is one, with its rows, and with the version
+  /// that was known where they lie.
   @inline(__always)
   private func withEntry(
     _ key: String, in transaction: borrowing ReadTransaction,
-    _ body: (DiskCacheRecord, borrowing SplitValue) throws -> Void
+    _ body: (DiskCacheRecord, borrowing SplitValue, _ known: UInt64) throws -> Void
   ) throws {
     if DiskCacheKey.isPlain(key) {
       // As it is, without another key of it: most reads take this way.
       let found = try transaction.value(
-        forKey: key, with: cursors, splitBy: DiskCacheRecord.splitMark)
+        forKey: key, with: cursors, splitBy: DiskCacheRecord.splitMark, fetching: known.versions)
       if let found { try use(found, key, [], in: transaction, body) }
     } else {
       let other = try DiskCacheKey(key)
       let found = try transaction.value(
-        forKey: other.bytes.span, with: cursors, splitBy: DiskCacheRecord.splitMark)
+        forKey: other.bytes.span, with: cursors, splitBy: DiskCacheRecord.splitMark, fetching: known.versions)
       if let found { try use(found, key, other.full, in: transaction, body) }
     }
   }
@@ -214,17 +215,19 @@ extension DiskCache {
   @inline(__always)
   private func use(
     _ found: borrowing SplitValue, _ key: String, _ full: [UInt8], in transaction: borrowing ReadTransaction,
-    _ body: (DiskCacheRecord, borrowing SplitValue) throws -> Void
+    _ body: (DiskCacheRecord, borrowing SplitValue, _ known: UInt64) throws -> Void
   ) throws {
+    let known = known.version(at: found.place)
     guard let record = try record(found.head, key, full, in: transaction) else { return }
+    entryHits.prepare(record.version)
     if found.isTailMissing { return reportDamage(key, record.version) }
-    try body(record, found)
+    try body(record, found, known)
   }
 
   /// Runs `body` with the record and the row of an entry that has not expired, if there is one, in a snapshot of its own.
   func withRecord(_ key: String, _ body: (DiskCacheRecord, Span<UInt8>) throws -> Void) throws {
     try environment.read { transaction in
-      try withEntry(key, in: transaction) { record, found in try body(record, found.head) }
+      try withEntry(key, in: transaction) { record, found, _ in try body(record, found.head) }
     }
   }
 
@@ -259,21 +262,21 @@ extension DiskCache {
   /// Whether the bytes of an entry are those that were written: checked when it is read for the first time.
   @inline(__always)
   private func isIntact(
-    _ record: DiskCacheRecord, _ found: borrowing SplitValue, _ key: String
+    _ record: DiskCacheRecord, _ found: borrowing SplitValue, _ known: UInt64, _ key: String
   ) -> Bool {
-    entryHits.isChecked(record.version) || check(record, found.head, found.tail, key)
+    known == record.version || check(record, found.head, found.tail, found.place, key)
   }
 
   @inline(never)
   private func check(
-    _ record: DiskCacheRecord, _ head: Span<UInt8>, _ tail: Span<UInt8>, _ key: String
+    _ record: DiskCacheRecord, _ head: Span<UInt8>, _ tail: Span<UInt8>, _ place: UInt64, _ key: String
   ) -> Bool {
     let tree = try? DiskCacheKey(key).bytes
     guard let tree, record.isIntact(head, tail: tail, under: tree.span) else {
       reportDamage(key, record.version)
       return false
     }
-    entryHits.check(record.version)
+    known.remember(record.version, at: place)
     return true
   }
 

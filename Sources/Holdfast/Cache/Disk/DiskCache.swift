@@ -26,6 +26,7 @@ public final class DiskCache: Sendable {
   /// Cursors of the entries for reads. Here, as what follows, since a read takes what it needs from this object without
   /// counting references, but not from one behind it.
   let cursors: CursorPool
+  let known = DiskCacheKnown()
   let entryHits = DiskCacheHits()
   let hits = Tally()
   let misses = Tally()
