@@ -61,16 +61,21 @@ extension Environment {
   }
 
   /// Has the new file's commits count on from those of the old one, so that no number means two contents.
-  private func continueNumbering(in workshop: Workshop) throws(StoreError) {
-    var info = unsafe MDB_envinfo()
-    unsafe mdb_env_info(snapshots.raw, &info)
+  func continueNumbering(in workshop: Workshop) throws(StoreError) {
     // LMDB finds the newest header by the lowest bit of its number.
-    let offset = unsafe UInt64(info.me_last_txnid + 1) & ~1
+    let offset = (numberOfLastCommit + 1) & ~1
     try FileHeader.addToTransactionIDs(offset, of: File(workshop.data, .update), pageSize: handle.pageSize)
   }
 
+  /// The number of the newest commit; only while nobody replaces the handle.
+  var numberOfLastCommit: UInt64 {
+    var info = unsafe MDB_envinfo()
+    unsafe mdb_env_info(snapshots.raw, &info)
+    return unsafe UInt64(info.me_last_txnid)
+  }
+
   /// Closes the handle of the file that has just been replaced, and opens the new one.
-  private func replaceHandle(_ directory: borrowing File) throws(StoreError) {
+  func replaceHandle(_ directory: borrowing File) throws(StoreError) {
     snapshots.drain()
     do throws(StoreError) {
       try Registry.shared.update { registry throws(StoreError) in
@@ -82,10 +87,11 @@ extension Environment {
         unsafe snapshots.raw = unsafe raw
         unsafe handle.raw = unsafe raw
         handle.file = file
+        handle.lockFile = FileSystem.identity("\(path)/lock.mdb")
         registry.add(handle, for: self)
         let reopened = unsafe try Self.openDatabases(Set(databases.declared.keys), of: raw, id, path, options.mode)
         guard reopened == databases else {
-          throw StoreError(.damaged, "\(path) has other databases after it was compacted; open it again.")
+          throw StoreError(.damaged, "\(path) has other databases after its file was replaced; open it again.")
         }
       }
     } catch {

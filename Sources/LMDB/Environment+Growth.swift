@@ -24,6 +24,8 @@ extension Environment {
   /// Poisons the environment if its files are not in place. The caller holds the writer lock.
   func checkFiles() throws(StoreError) {
     if areFilesInPlace { return }
+    // What was removed, nobody else can write to, and its user looks after it.
+    if options.isDisposable, try isRemoved() { return }
     snapshots.poison(
       because: "somebody replaced, moved or removed its data.mdb or lock.mdb, so that what it wrote would be lost", nil)
     try snapshots.checkUsable()

@@ -92,8 +92,10 @@ extension Environment {
   /// Where a data file is made before it gets its name.
   static func workshopPath(in path: String) -> String { "\(path)/.new-data" }
 
-  private static func makeDataFile(
-    in path: String, _ directory: borrowing File, _ mode: Options.Mode
+  /// Makes a data file if there is none, aside and then in one step; `finish` gets it before it is in its place.
+  static func makeDataFile(
+    in path: String, _ directory: borrowing File, _ mode: Options.Mode,
+    _ finish: (Workshop) throws(StoreError) -> Void = { _ in }
   ) throws(StoreError) {
     let data = "\(path)/data.mdb"
     if FileSystem.exists(data) {
@@ -109,6 +111,7 @@ extension Environment {
     let code = unsafe mdb_env_open(raw, workshop.path, UInt32(MDB_NOTLS), 0o600)
     unsafe mdb_env_close(raw)
     guard code == MDB_SUCCESS else { throw .lmdb(code, "make a new environment in \(path)") }
+    try finish(workshop)
     try File(workshop.data, .read).synchronize()
     try FileSystem.rename(workshop.data, to: data)
     try workshop.remove()

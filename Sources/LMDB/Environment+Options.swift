@@ -42,6 +42,8 @@ extension Environment {
     /// Whether the directory may be on a network file system. **Two machines that share it destroy the file**, and many
     /// such systems do not keep the promises about locks and maps that LMDB builds on.
     public var allowsNetworkFileSystem: Bool
+    /// Whether a directory that somebody removes is no failure: its user looks for that, and calls `reopenIfRemoved()`.
+    package var isDisposable = false
 
     /// The most named databases that an environment can declare.
     public static let databaseLimit = 32

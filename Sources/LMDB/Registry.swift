@@ -35,6 +35,9 @@ struct Registry: Sendable {
     handles[handle.file] = handle
   }
 
+  /// Whether an environment of this process has a file open.
+  func isOpen(_ file: File.Identity) -> Bool { handles[file].map { !$0.isForked } ?? false }
+
   /// A number that no other environment of this process has.
   mutating func nextID() -> EnvironmentID {
     lastID += 1
@@ -61,7 +64,7 @@ struct Registry: Sendable {
     var file: File.Identity
     var dataFile: File?
     /// Which other software must not replace either; `nil` on a read-only file system that has none.
-    let lockFile: File.Identity?
+    var lockFile: File.Identity?
     let pageSize: Int
     let options: Environment.Options
     let databases: Set<String>

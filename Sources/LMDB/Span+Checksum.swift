@@ -32,12 +32,12 @@ extension Span<UInt8> {
   }
 }
 
-/// Mixes two words: the halves of their product, which each bit of both reaches. The words themselves are added, so
-/// that a zero on one side does not swallow the other.
+/// Mixes two words: the halves of their product, which each bit of both reaches. The first is added, so that bytes which
+/// make the second one zero do not swallow it; it depends on all that came before, so that none make it zero on purpose.
 @inline(__always)
 private func fold(_ a: UInt64, _ b: UInt64) -> UInt64 {
   let product = a.multipliedFullWidth(by: b)
-  return (product.high ^ product.low) &+ (a ^ (b << 32 | b >> 32))
+  return (product.high ^ product.low) &+ a
 }
 
 extension RawSpan {

@@ -170,6 +170,55 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path)/set-aside/data.mdb")) == garbage)
   }
 
+  /// S1: a file that was cut off, wherever.
+  @Test(arguments: [0, 100, 4096, 5000, 8192, 20_000]) func aFileThatWasCutOff(length: Int) async throws {
+    do {
+      let cache = try DiskCache.open(path, machine)
+      for index in 0..<50 { try cache.put("\(index)", pattern(1000, index)) }
+      try cache.close()
+    }
+    let data = try Data(contentsOf: URL(fileURLWithPath: "\(path)/data.mdb"))
+    #expect(data.count > 20_000)
+    try data.prefix(length).write(to: URL(fileURLWithPath: "\(path)/data.mdb"))
+    #expect(throws: StoreError.self) { try DiskCache.open(path, machine, .init(onDamage: .fail)) }
+    #expect(
+      try Data(contentsOf: URL(fileURLWithPath: "\(path)/data.mdb")) == data.prefix(length), "nothing was touched")
+    let cache = try DiskCache.open(path, machine)
+    var events = cache.events.makeAsyncIterator()
+    guard case .setAside(let place, _) = await events.next() else {
+      Issue.record("there was no event")
+      return
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: "\(place)/data.mdb")) == data.prefix(length))
+    try cache.put("a", [1])
+    #expect(try cache.value(forKey: "a") == [1] && cache.totalCount() == 1)
+    try cache.verify()
+  }
+
+  /// S1: too few file descriptors, and a directory that may not be entered, lose nothing.
+  @Test func whatTheSystemRefusesLosesNothing() async throws {
+    try DiskCache.open(at: path).put("a", [1])
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      // Root may enter everything.
+      if getuid() == 0 { guard chown(path, 65_534, 65_534) == 0, seteuid(65_534) == 0 else { exit(1) } }
+      chmod(path, 0)
+      #expect(throws: StoreError.self) { try DiskCache.open(at: path) }
+      chmod(path, 0o700)
+      if getuid() == 0 { seteuid(0) }
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      let free = open("/", O_RDONLY)
+      limit.rlim_cur = rlim_t(free + 2)
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      #expect(throws: StoreError.self) { try DiskCache.open(at: path) }
+      limit.rlim_cur = limit.rlim_max
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      let value = try DiskCache.open(at: path).value(forKey: "a")
+      #expect(value == [1])
+    }
+    #expect(!FileSystem.exists("\(path)/set-aside"))
+  }
+
   /// S1: what the surroundings refuse is an error, and loses nothing.
   @Test func whatTheSurroundingsRefuseLosesNothing() throws {
     try DiskCache.open(path, machine).setValue([1], forKey: "a")

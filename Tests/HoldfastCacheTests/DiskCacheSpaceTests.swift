@@ -101,6 +101,17 @@ import Testing
     #expect(try cache.value(forKey: "a") == pattern(5000))
   }
 
+  /// S9: many files are removed behind the back of whoever removes everything.
+  @Test func manyFilesAreRemovedInTheBackground() async throws {
+    let cache = try DiskCache.open(path, machine, .init(inlineThreshold: 100))
+    for index in 0..<40 { try cache.put("\(index)", pattern(200, index)) }
+    #expect(try FileSystem.names(in: "\(path)/files").count == 40)
+    try await cache.removeAllObjects()
+    #expect(try cache.totalCount() == 0 && cache.value(forKey: "1") == nil)
+    while try !FileSystem.names(in: "\(path)/files").isEmpty { await Task.yield() }
+    try cache.verify()
+  }
+
   /// S9: it costs a step a page, and nothing of what was there is seen afterwards.
   @Test func removingEverythingIsOneCommit() throws {
     let cache = try DiskCache.open(path, machine)

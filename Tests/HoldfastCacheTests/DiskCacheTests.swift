@@ -219,7 +219,19 @@ import Testing
   @Test func aSecondOpeningIsTheSameCache() throws {
     let cache = try DiskCache.open(path, machine)
     #expect(try DiskCache.open("\(path)/./", machine) === cache)
-    #expect(throws: StoreError.self) { try DiskCache.open(path, machine, .init(inlineThreshold: 5)) }
+    let link = directory.path + "-link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    defer { try? FileManager.default.removeItem(atPath: link) }
+    #expect(try DiskCache.open(link, machine) === cache)
+    let others: [(String, DiskCache.Configuration)] = [
+      ("inlineThreshold", .init(inlineThreshold: 5)), ("limits", .init(limits: .init(countLimit: 1))),
+      ("expiresAfter", .init(expiresAfter: .seconds(1))), ("syncDelay", .init(syncDelay: .seconds(2))),
+      ("onDamage", .init(onDamage: .fail)), ("durability", .init(durability: .full)),
+    ]
+    for (field, other) in others {
+      let error = #expect(throws: StoreError.self) { try DiskCache.open(path, machine, other) }
+      #expect(error?.code == .alreadyOpen && error?.message.contains(field) == true)
+    }
     try cache.setValue([1], forKey: "a")
     try cache.close()
     try cache.close()

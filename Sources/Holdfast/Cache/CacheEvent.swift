@@ -18,6 +18,9 @@ public enum CacheEvent: Sendable, Hashable {
   case damagedEntry(key: String)
   /// The content could not be trusted or read when the cache was opened. It was moved to `path`, and the cache is empty.
   case setAside(path: String, reason: String)
+  /// Somebody has removed the directory while the cache was open, or moved it away; a write has made it anew, and the
+  /// cache is empty.
+  case externallyRemoved(path: String)
   /// The file was rewritten without its free space; sizes in bytes.
   case compacted(from: Int, to: Int)
   /// A subscript could not read or write, or a loaded value could not be stored.

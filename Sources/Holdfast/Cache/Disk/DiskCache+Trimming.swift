@@ -82,8 +82,10 @@ extension DiskCache {
     return removed
   }
 
-  /// Trims first, in bounded commits, if the limits may be far exceeded; what is left is done by the write itself.
+  /// Trims first, in bounded commits, if the limits may be far exceeded; what is left is done by the write itself. Also
+  /// sees to it that there is a directory for a file.
   func prepareToWrite() throws {
+    if try isRemoved() { try startAnew() }
     if state.update({ $0.mustTrim }) { try trim() }
   }
 

@@ -39,6 +39,8 @@ public final class DiskCache: Sendable {
   let state: Guarded<State>
   /// The age limit in ms, for reads, which take no lock for it.
   let ageLimit: Atomic<Int64>
+  /// When somebody last looked whether the directory is still there, in ms since 1970.
+  let lookedAt = Atomic<Int64>(0)
 
   /// What changes while it is open.
   struct State {
@@ -130,10 +132,10 @@ public final class DiskCache: Sendable {
     return try registry.update { caches throws(StoreError) in
       caches = caches.filter { $0.value.cache != nil }
       if let cache = caches[ObjectIdentifier(environment)]?.cache {
-        guard cache.configuration == configuration else {
+        if let field = cache.configuration.difference(from: configuration) {
           throw StoreError(
             .alreadyOpen,
-            "The cache at \(path) is already open in this process with another configuration; open it the same way "
+            "The cache at \(path) is already open in this process with another `\(field)`; open it the same way "
               + "everywhere, and change its `limits`.")
         }
         return cache
@@ -181,6 +183,17 @@ public final class DiskCache: Sendable {
 }
 
 extension DiskCache.Configuration {
+  /// The first field that is not the same.
+  fileprivate func difference(from other: Self) -> String? {
+    if durability != other.durability { return "durability" }
+    if limits != other.limits { return "limits" }
+    if expiresAfter != other.expiresAfter { return "expiresAfter" }
+    if inlineThreshold != other.inlineThreshold { return "inlineThreshold" }
+    if syncDelay != other.syncDelay { return "syncDelay" }
+    if onDamage != other.onDamage { return "onDamage" }
+    return fileProtection != other.fileProtection ? "fileProtection" : nil
+  }
+
   fileprivate func validate() throws(StoreError) {
     guard inlineThreshold >= 0, inlineThreshold <= 256 << 20 else {
       throw StoreError(

@@ -37,9 +37,9 @@ struct DiskCacheOpening {
     if configuration.durability == .unsynced, !FileSystem.exists("\(path)/data.mdb") {
       try mark.set(try system.bootID())
     }
-    return try Environment.open(
-      at: path, databases: DiskCacheTables.names,
-      options: Environment.Options(durability: configuration.durability.ofEnvironment))
+    var options = Environment.Options(durability: configuration.durability.ofEnvironment)
+    options.isDisposable = true
+    return try Environment.open(at: path, databases: DiskCacheTables.names, options: options)
   }
 
   /// Whether no process has the data file open.

@@ -5,7 +5,8 @@ import Synchronization
 final class DiskCacheSync: Sendable {
   private let environment: Environment
   private let tables: DiskCacheTables
-  private let mark: DiskCacheMark
+  /// Another one after the directory was removed and made anew.
+  private let currentMark: Guarded<DiskCacheMark>
   private let configuration: DiskCache.Configuration
   private let system: CacheSystem
   private let events: CacheStreams<CacheEvent>
@@ -20,19 +21,29 @@ final class DiskCacheSync: Sendable {
   ) {
     self.environment = environment
     self.tables = tables
-    self.mark = mark
+    currentMark = Guarded(mark)
     self.configuration = configuration
     self.system = system
     self.events = events
   }
+
+  private var mark: DiskCacheMark { currentMark.update { $0 } }
+
+  /// Goes on with the mark of a directory that was made anew.
+  func follow(_ mark: DiskCacheMark) { currentMark.update { $0 = mark } }
 
   /// Has `work` run after each background flush.
   func follow(with work: @escaping @Sendable () -> Void) { maintenance.update { $0 = work } }
 
   /// Sees to it that the mark stands before a commit that is not flushed; inside its transaction.
   func willWrite() throws(StoreError) {
-    if configuration.durability == .unsynced, try !mark.isSet() { try mark.set(try system.bootID()) }
+    try raiseMark(mark)
     schedule()
+  }
+
+  /// Has a mark stand, unless every commit is flushed.
+  func raiseMark(_ mark: DiskCacheMark) throws(StoreError) {
+    if configuration.durability == .unsynced, try !mark.isSet() { try mark.set(try system.bootID()) }
   }
 
   /// Flushes and clears the mark after a while, if that is not on its way already.
@@ -72,6 +83,11 @@ final class DiskCacheSync: Sendable {
   /// - Throws: What the device refuses.
   func flush(isTurn: Bool = false) throws(StoreError) -> Bool {
     do {
+      // Of what somebody has removed, nothing needs to stay.
+      if try environment.isRemoved() {
+        if isTurn { isScheduled.store(false, ordering: .releasing) }
+        return true
+      }
       let before = try lastVersion()
       if try mark.isSet() { try environment.sync() }
       return try clearMark(ifLast: before, isTurn: isTurn)
