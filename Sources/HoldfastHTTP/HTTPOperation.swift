@@ -151,13 +151,26 @@ extension OutboxRequest {
   ///
   /// - Parameters:
   ///   - operation: The HTTP request.
-  ///   - lane: The lane whose order it keeps.
+  ///   - lane: The lane whose order it keeps; `nil` is one of its own, so that it waits for nobody.
   ///   - attachments: Files that go with it; they need a ``HTTPOperation/Body/form(_:)``, or an empty body.
+  ///   - credentials: The name of the credentials it is sent with; `nil` for the sender's own.
+  ///   - queue: The group of requests it belongs to.
+  ///   - key: What it is about; a conflict other than `append` needs one.
+  ///   - conflict: What happens if another request of the same key is in the outbox.
+  ///   - priority: Which goes first of those that may go out.
+  ///   - delay: How long to wait before the first attempt.
+  ///   - maxAge: How long it is worth sending; `nil` is for ever.
+  ///   - maxAttempts: After how many attempts to give up; `nil` is what the drain says.
+  ///   - recovery: What happens when nobody knows whether the server has it.
   ///   - optimistic: What the user is to see until the request is settled.
+  ///   - optimisticPolicy: What becomes of that when the request is delivered.
   /// - Throws: `invalidValue` for what cannot be sent, or must not be stored.
   public init(
-    _ operation: HTTPOperation, lane: String, attachments: [StagedAttachment] = [],
-    optimistic: [StateKey: FieldChanges] = [:]
+    _ operation: HTTPOperation, lane: String? = nil, attachments: [StagedAttachment] = [],
+    credentials: String? = nil, queue: String = "", key: String? = nil, conflict: ConflictPolicy = .append,
+    priority: DeliveryPriority = .normal, delay: Duration = .zero, maxAge: Duration? = nil, maxAttempts: Int? = nil,
+    recovery: RecoveryPolicy = .resend,
+    optimistic: [StateKey: FieldChanges] = [:], optimisticPolicy: OptimisticPolicy = .fold
   ) throws(StoreError) {
     try operation.check(hasAttachments: !attachments.isEmpty)
     if let bad = attachments.first(where: { !$0.mediaType.isHeaderValue }) {
@@ -170,8 +183,9 @@ extension OutboxRequest {
     do {
       self.init(
         kind: HTTPOperation.kind, lane: lane, payload: Array(try encoder.encode(operation)), attachments: attachments,
-        optimistic: optimistic)
-      host = try operation.host
+        host: try operation.host, credentials: credentials, queue: queue, key: key, conflict: conflict,
+        priority: priority, delay: delay, maxAge: maxAge, maxAttempts: maxAttempts, recovery: recovery,
+        optimistic: optimistic, optimisticPolicy: optimisticPolicy)
     } catch {
       throw StoreError(.invalidValue, "The HTTP operation cannot be stored: \(error).")
     }

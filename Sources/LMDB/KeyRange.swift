@@ -42,6 +42,11 @@ public struct KeyRange: Sendable, Hashable {
     KeyRange(lower: .included(lower), upper: .excluded(upper))
   }
 
+  /// The keys at or after the UTF-8 bytes of `lower` and before those of `upper`.
+  public static func range(_ lower: String, upTo upper: String) -> KeyRange {
+    range(Array(lower.utf8), upTo: Array(upper.utf8))
+  }
+
   /// Whether a key is not above the upper end.
   func admits(belowUpper key: Span<UInt8>) -> Bool {
     switch upper {

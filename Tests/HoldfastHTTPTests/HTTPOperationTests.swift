@@ -36,6 +36,27 @@ import Testing
     #expect { try OutboxRequest(operation, lane: "l") } throws: { ($0 as? StoreError)?.code == .invalidValue }
   }
 
+  @Test func whatIsNamedIsWhatWouldBeSet() throws {
+    let operation = HTTPOperation("PUT", "https://example.com/a")
+    var set = try OutboxRequest(operation, lane: "l", optimistic: ["a:1": ["b": 1]])
+    (set.credentials, set.queue, set.key) = ("c", "q", "k")
+    (set.conflict, set.priority, set.recovery) = (.replace, .high, .hold)
+    (set.delay, set.maxAge, set.maxAttempts) = (.seconds(1), .seconds(2), 3)
+    set.optimisticPolicy = .drop
+    let named = try OutboxRequest(
+      operation, lane: "l", credentials: "c", queue: "q", key: "k", conflict: .replace, priority: .high,
+      delay: .seconds(1), maxAge: .seconds(2), maxAttempts: 3, recovery: .hold, optimistic: ["a:1": ["b": 1]],
+      optimisticPolicy: .drop)
+    #expect(String(reflecting: named) == String(reflecting: set))
+    #expect(named.host == "example.com")
+  }
+
+  @Test func withoutALaneItWaitsForNobody() throws {
+    let operation = HTTPOperation("PUT", "a")
+    let lanes = try [OutboxRequest(operation).lane, OutboxRequest(operation).lane]
+    #expect(lanes[0] != lanes[1] && !lanes.contains(""))
+  }
+
   @Test func whatWasStoredWithoutAFormatIsRead() throws {
     let old = #"{"filePart":"image","form":[{"name":"a","value":"b"}],"headers":{"X":"1"},"method":"POST","url":"p"}"#
     let operation = HTTPOperation(

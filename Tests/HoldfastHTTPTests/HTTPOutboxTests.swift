@@ -228,9 +228,8 @@ import Testing
     let clock = ManualClock(isJumping: false)
     let store = try store(clock)
     for (lane, name) in [("1", "me"), ("2", "me"), ("3", nil), ("4", nil)] {
-      var request = try OutboxRequest(HTTPOperation("POST", lane), lane: lane)
-      request.credentials = name
-      try await store.write { [request] t in _ = try store.outbox.enqueue(request, in: &t) }
+      let request = try OutboxRequest(HTTPOperation("POST", lane), lane: lane, credentials: name)
+      try await store.write { t in _ = try store.outbox.enqueue(request, in: &t) }
     }
     let tokens = Tokens(isLoggedIn: Monitor(false))
     let sender = try HTTPSender(baseURL: server.url, credentials: tokens)

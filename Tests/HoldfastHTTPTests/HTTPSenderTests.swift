@@ -16,8 +16,7 @@ import Testing
   ) async throws -> OutboxEntry {
     let store = try Store.open(at: "\(directory.path)/store")
     let attachments = try files.map { try store.outbox.stage($0.0, name: $0.1, mediaType: "image/png") }
-    var request = try OutboxRequest(operation, lane: "l", attachments: attachments)
-    request.credentials = credentials
+    let request = try OutboxRequest(operation, lane: "l", attachments: attachments, credentials: credentials)
     return try await entry(request, in: store)
   }
 

@@ -81,6 +81,11 @@ import Testing
     }
   }
 
+  @Test func aKeyRangeOfTextIsThatOfItsBytes() throws {
+    #expect(KeyRange.range("a", upTo: "é") == .range([0x61], upTo: [0xC3, 0xA9]))
+    #expect(KeyRange.range("user:", upTo: "user;") == .prefix("user:"))
+  }
+
   @Test func removingARangeLeavesTheRest() throws {
     let removed = try environment.write { t in try t.removeAll(.prefix([1]), in: database) }
     #expect(removed == 3)

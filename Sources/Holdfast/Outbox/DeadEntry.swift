@@ -1,7 +1,7 @@
 import LMDB
 
 /// An entry that was given up: kept whole, apart from the live ones, until somebody decides.
-public struct DeadEntry: Sendable {
+public struct DeadEntry: Sendable, Hashable {
   /// The entry as it was.
   public let entry: OutboxEntry
   /// Why it was given up.
@@ -15,6 +15,17 @@ public struct DeadEntry: Sendable {
 }
 
 extension DeadEntry {
+  /// Makes a dead letter that is in no outbox, so that what shows it can be tested.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry as it was.
+  ///   - reason: Why it was given up.
+  ///   - attempts: How often it may have reached the server.
+  ///   - diedAt: When it was given up, in milliseconds since 1970.
+  public init(entry: OutboxEntry, reason: String, attempts: Int = 1, diedAt: Int64 = 0) {
+    self.init(entry: entry, reason: reason, attempts: attempts, diedAt: diedAt, ambiguousSince: 0)
+  }
+
   private static let format: UInt8 = 1
 
   func encoded() throws(StoreError) -> [UInt8] {

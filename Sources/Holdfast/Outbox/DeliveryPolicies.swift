@@ -34,6 +34,7 @@ public enum DeliveryPriority: UInt8, Sendable, Hashable, Comparable, CaseIterabl
   /// Nobody would notice if it came later. It also leaves the network alone for longer after a reconnection.
   case background = 3
 
-  /// Whether the left one goes first.
-  public static func < (lhs: DeliveryPriority, rhs: DeliveryPriority) -> Bool { lhs.rawValue < rhs.rawValue }
+  /// Whether the left one is the lower: ``high`` is above ``normal``. Raw values, which are those on disk, count the
+  /// other way.
+  public static func < (lhs: DeliveryPriority, rhs: DeliveryPriority) -> Bool { lhs.rawValue > rhs.rawValue }
 }

@@ -80,18 +80,38 @@ extension Outbox {
   /// How often a drain has done what.
   public struct DrainReport: Sendable, Hashable {
     /// Entries that the server has.
-    public internal(set) var delivered = 0
+    public internal(set) var delivered: Int
     /// Attempts that failed and will be made again.
-    public internal(set) var retrying = 0
+    public internal(set) var retrying: Int
     /// Entries that were given up, those that were too old among them.
-    public internal(set) var died = 0
+    public internal(set) var died: Int
     /// Entries that were set aside.
-    public internal(set) var held = 0
+    public internal(set) var held: Int
     /// Entries that the app took back while they were in flight.
-    public internal(set) var cancelled = 0
+    public internal(set) var cancelled: Int
     /// Why entries are left that nothing leads to, since rows of the file are lost, and what to do; `nil` if none was
     /// found. ``Outbox/verify(repair:)`` looks at all of them.
     public internal(set) var rowsLost: String?
+
+    /// Makes a report, to compare with.
+    ///
+    /// - Parameters:
+    ///   - delivered: Entries that the server has.
+    ///   - retrying: Attempts that failed and will be made again.
+    ///   - died: Entries that were given up.
+    ///   - held: Entries that were set aside.
+    ///   - cancelled: Entries that the app took back while they were in flight.
+    ///   - rowsLost: Why entries are left that nothing leads to.
+    public init(
+      delivered: Int = 0, retrying: Int = 0, died: Int = 0, held: Int = 0, cancelled: Int = 0, rowsLost: String? = nil
+    ) {
+      self.delivered = delivered
+      self.retrying = retrying
+      self.died = died
+      self.held = held
+      self.cancelled = cancelled
+      self.rowsLost = rowsLost
+    }
 
     mutating func count(_ event: OutboxEvent) {
       switch event {

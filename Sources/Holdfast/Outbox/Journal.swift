@@ -44,6 +44,24 @@ public struct JournalRecord: Sendable, Hashable {
   public let reason: String
   /// When, in milliseconds since 1970 by the wall clock.
   public let time: Int64
+
+  /// Makes a record that is in no journal, so that what follows one can be tested.
+  ///
+  /// - Parameters:
+  ///   - sequence: Its place.
+  ///   - kind: What happened.
+  ///   - entry: The entry to which it happened.
+  ///   - attempt: How many attempts may have reached the server by then.
+  ///   - reason: Why.
+  ///   - time: When, in milliseconds since 1970.
+  public init(sequence: UInt64, kind: Kind, entry: EntryID, attempt: Int = 0, reason: String = "", time: Int64 = 0) {
+    self.sequence = sequence
+    self.kind = kind
+    self.entry = entry
+    self.attempt = attempt
+    self.reason = reason
+    self.time = time
+  }
 }
 
 /// The append-only record of everything that happens in the outbox; each record is written in the transaction that makes

@@ -133,7 +133,7 @@ extension Outbox {
     _ id: EntryID, optimistic: [StateKey: FieldChanges] = [:], optimisticPolicy: OptimisticPolicy = .fold,
     in transaction: inout WriteTransaction
   ) throws(StoreError) -> EntryID {
-    let letter = try deadEntry(id, in: transaction.reader)
+    let letter = try deadLetter(id, in: transaction.reader)
     try environment.checkHeadroom(in: transaction, or: .outboxFull)
     let clock = try startedClock(in: &transaction)
     let entry = letter.entry.renumbered(try nextID(in: transaction))
@@ -162,7 +162,7 @@ extension Outbox {
   ///   - transaction: A write transaction of this store.
   /// - Throws: `notFound` if there is no such dead letter; `corruptRecord` if it cannot be read.
   public func discard(_ id: EntryID, in transaction: inout WriteTransaction) throws(StoreError) {
-    let letter = try deadEntry(id, in: transaction.reader)
+    let letter = try deadLetter(id, in: transaction.reader)
     try transaction.remove(id.key, in: dead)
     try removeFiles(of: letter.entry, in: &transaction)
     let clock = try clock(in: transaction.reader)
@@ -170,12 +170,12 @@ extension Outbox {
       .discarded, id, attempt: UInt16(clamping: letter.attempts), reason: letter.reason, at: clock, in: &transaction)
   }
 
-  private func deadEntry(
+  private func deadLetter(
     _ id: EntryID, in transaction: borrowing ReadTransaction
   ) throws(StoreError) -> DeadEntry {
-    guard let bytes = try transaction.value(forKey: id.key, in: dead) else {
+    guard let letter = try deadEntry(id, in: transaction) else {
       throw StoreError(.notFound, "There is no dead letter \(id); list them, and choose one.")
     }
-    return try DeadEntry(decoding: bytes, id: id, attachmentsIn: folder)
+    return letter
   }
 }

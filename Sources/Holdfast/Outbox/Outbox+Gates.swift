@@ -9,6 +9,18 @@ extension Outbox {
     public let name: String
     /// When the next entry may try, in milliseconds since 1970.
     public let until: Int64
+
+    /// Makes a gate, to compare with.
+    ///
+    /// - Parameters:
+    ///   - kind: What it is for.
+    ///   - name: The name of the host or the credentials; empty for the sender's own.
+    ///   - until: When the next entry may try, in milliseconds since 1970.
+    public init(kind: SendGate, name: String, until: Int64) {
+      self.kind = kind
+      self.name = name
+      self.until = until
+    }
   }
 
   /// Lets what waits for a host or for credentials try at once, such as after the user has signed in again.

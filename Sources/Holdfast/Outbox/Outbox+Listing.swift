@@ -1,7 +1,7 @@
-import LMDB
+public import LMDB
 
 /// An entry that waits in the outbox, and how its delivery stands.
-public struct PendingEntry: Sendable {
+public struct PendingEntry: Sendable, Hashable {
   /// What an entry is doing.
   public enum Phase: Sendable, Hashable {
     /// It waits for its lane, or for its time.
@@ -33,6 +33,16 @@ extension Outbox {
     public var pending: Int
     /// Entries that were given up.
     public var dead: Int
+
+    /// Makes counts, to compare with.
+    ///
+    /// - Parameters:
+    ///   - pending: Entries that are not settled.
+    ///   - dead: Entries that were given up.
+    public init(pending: Int = 0, dead: Int = 0) {
+      self.pending = pending
+      self.dead = dead
+    }
   }
 
   /// How many entries are pending and dead; costs two reads, whatever the number.
@@ -43,6 +53,30 @@ extension Outbox {
     try environment.read { transaction in
       Counts(pending: try transaction.count(of: states), dead: try transaction.count(of: dead))
     }
+  }
+
+  /// One entry that is not settled, and how its delivery stands.
+  ///
+  /// - Parameter id: The number that ``enqueue(_:in:)`` has returned.
+  /// - Returns: The entry as last committed; `nil` if it was delivered, taken back or replaced, or given up: then it is
+  ///   ``deadEntry(_:)``. One that cannot be read is returned as such.
+  /// - Throws: `damaged` or `io` if the file cannot be read.
+  public func pendingEntry(_ id: EntryID) throws -> PendingEntry? {
+    try environment.read { transaction in try pendingEntry(id, in: transaction) }
+  }
+
+  /// As ``pendingEntry(_:)``, as a transaction sees it.
+  ///
+  /// - Parameters:
+  ///   - id: The number of the entry.
+  ///   - transaction: A transaction of this store; in a write transaction, its `reader`.
+  /// - Returns: The entry, or `nil` if it is not among those that wait.
+  /// - Throws: `damaged` or `io` if the file cannot be read.
+  public func pendingEntry(
+    _ id: EntryID, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> PendingEntry? {
+    guard try transaction.value(forKey: id.key, in: states) != nil else { return nil }
+    return try pendingEntry(id, at: try clock(in: transaction), in: transaction)
   }
 
   /// The first entries that are not settled, in the order of their commits.
@@ -78,6 +112,30 @@ extension Outbox {
     }
   }
 
+  /// One entry that was given up.
+  ///
+  /// - Parameter id: The number under which it died.
+  /// - Returns: The dead letter as last committed; `nil` if there is none of that number: the entry is pending, delivered
+  ///   or gone, or the dead letter was requeued or discarded.
+  /// - Throws: `corruptRecord` if it is unreadable.
+  public func deadEntry(_ id: EntryID) throws -> DeadEntry? {
+    try environment.read { transaction in try deadEntry(id, in: transaction) }
+  }
+
+  /// As ``deadEntry(_:)``, as a transaction sees it.
+  ///
+  /// - Parameters:
+  ///   - id: The number under which it died.
+  ///   - transaction: A transaction of this store; in a write transaction, its `reader`.
+  /// - Returns: The dead letter, or `nil` if there is none of that number.
+  /// - Throws: `corruptRecord` if it is unreadable.
+  public func deadEntry(
+    _ id: EntryID, in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> DeadEntry? {
+    guard let bytes = try transaction.value(forKey: id.key, in: dead) else { return nil }
+    return try DeadEntry(decoding: bytes, id: id, attachmentsIn: folder)
+  }
+
   /// The first entries that were given up, in the order of their commits.
   ///
   /// - Parameter limit: How many at most; each is copied out of the file.
@@ -97,6 +155,25 @@ extension Outbox {
 }
 
 extension PendingEntry {
+  /// Makes an entry that is in no outbox, so that what shows it can be tested.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry.
+  ///   - phase: What it is doing.
+  ///   - attempts: How often it may have reached the server.
+  ///   - notBefore: The earliest time of its next attempt, in milliseconds since 1970.
+  ///   - lastError: Why the last attempt failed; empty if none has.
+  public init(
+    _ entry: OutboxEntry, phase: Phase = .waiting, attempts: Int = 0, notBefore: Int64 = 0, lastError: String = ""
+  ) {
+    id = entry.id
+    self.entry = .success(entry)
+    self.phase = phase
+    self.attempts = attempts
+    self.notBefore = notBefore
+    self.lastError = lastError
+  }
+
   init(
     _ id: EntryID, _ entry: Result<OutboxEntry, StoreError>, _ state: DeliveryState, at clock: OutboxClock
   ) {

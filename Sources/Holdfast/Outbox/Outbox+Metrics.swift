@@ -4,27 +4,56 @@ extension Outbox {
   /// Figures that tell how the outbox is doing.
   public struct Metrics: Sendable, Hashable {
     /// Entries that are not settled.
-    public var pending = 0
+    public var pending: Int
     /// Entries that wait for nothing but their time, their gate and their turn: heads of lanes that are not paused
     /// themselves. Those of a queue, a host or credentials that are paused are among them.
-    public var offered = 0
+    public var offered: Int
     /// Scopes that are paused; ``Outbox/pausedScopes()`` names them.
-    public var pauses = 0
+    public var pauses: Int
     /// Attempts that are being made, or were when the last drain ended.
-    public var inFlight = 0
+    public var inFlight: Int
     /// Entries that are set aside.
-    public var held = 0
+    public var held: Int
     /// Entries that were given up.
-    public var dead = 0
+    public var dead: Int
     /// Files that belong to entries.
-    public var attachments = 0
+    public var attachments: Int
     /// Gates that are closed or being tried.
-    public var closedGates = 0
+    public var closedGates: Int
     /// Records of the journal that are kept.
-    public var journalRecords = 0
+    public var journalRecords: Int
     /// When the oldest entry that is not settled was made, in milliseconds since 1970; `nil` if there is none, or it
     /// cannot be read.
     public var oldestCreatedAt: Int64?
+
+    /// Makes figures, to compare with.
+    ///
+    /// - Parameters:
+    ///   - pending: Entries that are not settled.
+    ///   - offered: Entries that may go out.
+    ///   - pauses: Scopes that are paused.
+    ///   - inFlight: Attempts that are being made.
+    ///   - held: Entries that are set aside.
+    ///   - dead: Entries that were given up.
+    ///   - attachments: Files that belong to entries.
+    ///   - closedGates: Gates that are closed.
+    ///   - journalRecords: Records of the journal.
+    ///   - oldestCreatedAt: When the oldest entry was made, in milliseconds since 1970.
+    public init(
+      pending: Int = 0, offered: Int = 0, pauses: Int = 0, inFlight: Int = 0, held: Int = 0, dead: Int = 0,
+      attachments: Int = 0, closedGates: Int = 0, journalRecords: Int = 0, oldestCreatedAt: Int64? = nil
+    ) {
+      self.pending = pending
+      self.offered = offered
+      self.pauses = pauses
+      self.inFlight = inFlight
+      self.held = held
+      self.dead = dead
+      self.attachments = attachments
+      self.closedGates = closedGates
+      self.journalRecords = journalRecords
+      self.oldestCreatedAt = oldestCreatedAt
+    }
   }
 
   /// How the outbox is doing.

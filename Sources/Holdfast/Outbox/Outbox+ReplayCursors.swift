@@ -15,6 +15,27 @@ extension Outbox {
     public let missed: UInt64
     /// When it was made, in milliseconds since 1970.
     public let createdAt: Int64
+
+    /// Makes a position, to compare with.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the cursor.
+    ///   - floor: The number up to which everything is done with.
+    ///   - acknowledgedAhead: How many records above the floor are done with.
+    ///   - isRequired: Whether the journal is kept for it.
+    ///   - missed: How many records were trimmed before it had them.
+    ///   - createdAt: When it was made, in milliseconds since 1970.
+    public init(
+      name: String, floor: UInt64, acknowledgedAhead: Int = 0, isRequired: Bool = true, missed: UInt64 = 0,
+      createdAt: Int64 = 0
+    ) {
+      self.name = name
+      self.floor = floor
+      self.acknowledgedAhead = acknowledgedAhead
+      self.isRequired = isRequired
+      self.missed = missed
+      self.createdAt = createdAt
+    }
   }
 
   /// Opens a replay cursor and becomes its one committer; makes it if there is none of that name.

@@ -24,9 +24,19 @@ extension Outbox {
   /// What a trimming has done.
   public struct JournalTrimming: Sendable, Hashable {
     /// How many records were removed.
-    public internal(set) var removed = 0
+    public internal(set) var removed: Int
     /// The cursors that missed some of them.
-    public internal(set) var overrun: [String] = []
+    public internal(set) var overrun: [String]
+
+    /// Makes an account, to compare with.
+    ///
+    /// - Parameters:
+    ///   - removed: How many records were removed.
+    ///   - overrun: The cursors that missed some of them.
+    public init(removed: Int = 0, overrun: [String] = []) {
+      self.removed = removed
+      self.overrun = overrun
+    }
   }
 
   /// The most records that one trimming removes.

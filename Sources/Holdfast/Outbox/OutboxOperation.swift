@@ -86,18 +86,35 @@ extension OutboxRequest {
   ///   - operation: What to deliver.
   ///   - lane: The lane whose order it keeps; `nil` is one of its own, so that it waits for nobody.
   ///   - attachments: Files that go with it.
+  ///   - host: The host it goes to; `nil` for the sender's own.
+  ///   - credentials: The name of the credentials it is sent with; `nil` for the sender's own.
+  ///   - queue: The group of requests it belongs to.
+  ///   - key: What it is about; a conflict other than `append` needs one.
+  ///   - conflict: What happens if another request of the same key is in the outbox.
+  ///   - priority: Which goes first of those that may go out.
+  ///   - delay: How long to wait before the first attempt.
+  ///   - maxAge: How long it is worth sending; `nil` is for ever.
+  ///   - maxAttempts: After how many attempts to give up; `nil` is what the drain says.
+  ///   - recovery: What happens when nobody knows whether the server has it.
   ///   - optimistic: What the user is to see until the request is settled.
+  ///   - optimisticPolicy: What becomes of that when the request is delivered.
   /// - Throws: `invalidValue` if the operation cannot be written as JSON.
   public init<Operation: OutboxOperation>(
-    _ operation: Operation, lane: String? = nil, attachments: [StagedAttachment] = [],
-    optimistic: [StateKey: FieldChanges] = [:]
+    _ operation: Operation, lane: String? = nil, attachments: [StagedAttachment] = [], host: String? = nil,
+    credentials: String? = nil, queue: String = "", key: String? = nil, conflict: ConflictPolicy = .append,
+    priority: DeliveryPriority = .normal, delay: Duration = .zero, maxAge: Duration? = nil, maxAttempts: Int? = nil,
+    recovery: RecoveryPolicy = .resend,
+    optimistic: [StateKey: FieldChanges] = [:], optimisticPolicy: OptimisticPolicy = .fold
   ) throws(StoreError) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {
       self.init(
         kind: Operation.kind, schemaVersion: Operation.schemaVersion, lane: lane,
-        payload: Array(try encoder.encode(operation)), attachments: attachments, optimistic: optimistic)
+        payload: Array(try encoder.encode(operation)), attachments: attachments, host: host,
+        credentials: credentials, queue: queue, key: key, conflict: conflict, priority: priority, delay: delay,
+        maxAge: maxAge, maxAttempts: maxAttempts, recovery: recovery, optimistic: optimistic,
+        optimisticPolicy: optimisticPolicy)
     } catch {
       throw StoreError(.invalidValue, "The \(Operation.kind) cannot be stored: \(error).")
     }

@@ -1,9 +1,8 @@
 /// What the outbox is asked to deliver.
 ///
 /// ```swift
-/// var request = OutboxRequest(kind: "comment.post", lane: "post:42", payload: Array("Hello".utf8))
-/// request.key = "draft:7"
-/// request.conflict = .replace
+/// let request = OutboxRequest(
+///   kind: "comment.post", lane: "post:42", payload: Array("Hello".utf8), key: "draft:7", conflict: .replace)
 /// ```
 public struct OutboxRequest: Sendable {
   /// What kind of operation it is, such as `comment.post`; the sender tells by it what the payload means.
@@ -43,16 +42,16 @@ public struct OutboxRequest: Sendable {
   public var recovery: RecoveryPolicy
   /// What the user is to see in the meantime: changes that lie over the records until the request is settled. They are
   /// dropped when it fails, each request's on its own and in any order.
-  public var optimistic: [StateKey: FieldChanges] = [:]
+  public var optimistic: [StateKey: FieldChanges]
   /// What becomes of them when the request is delivered.
-  public var optimisticPolicy: OptimisticPolicy = .fold
+  public var optimisticPolicy: OptimisticPolicy
 
   /// The longest kind, lane or other name in bytes.
   public static let nameLimit = 1000
   /// The longest payload in bytes.
   public static let payloadLimit = 1 << 20
 
-  /// Makes a request; what is not named here is set afterwards, and has the usual value until then.
+  /// Makes a request; nothing is checked before ``Outbox/enqueue(_:in:)``.
   ///
   /// - Parameters:
   ///   - kind: What kind of operation it is; not empty.
@@ -60,26 +59,41 @@ public struct OutboxRequest: Sendable {
   ///   - lane: The lane whose order it keeps; `nil` is one of its own, so that it waits for nobody.
   ///   - payload: At most ``payloadLimit`` bytes.
   ///   - attachments: Files that go with it, from ``Outbox/stage(_:name:mediaType:)``.
+  ///   - host: The host it goes to; `nil` for the sender's own.
+  ///   - credentials: The name of the credentials it is sent with; `nil` for the sender's own.
+  ///   - queue: The group of requests it belongs to.
+  ///   - key: What it is about; a conflict other than `append` needs one.
+  ///   - conflict: What happens if another request of the same key is in the outbox.
+  ///   - priority: Which goes first of those that may go out.
+  ///   - delay: How long to wait before the first attempt.
+  ///   - maxAge: How long it is worth sending; `nil` is for ever.
+  ///   - maxAttempts: After how many attempts to give up; `nil` is what the drain says.
+  ///   - recovery: What happens when nobody knows whether the server has it.
   ///   - optimistic: What the user is to see until the request is settled.
+  ///   - optimisticPolicy: What becomes of that when the request is delivered.
   public init(
     kind: String, schemaVersion: UInt16 = 1, lane: String? = nil, payload: [UInt8],
-    attachments: [StagedAttachment] = [], optimistic: [StateKey: FieldChanges] = [:]
+    attachments: [StagedAttachment] = [], host: String? = nil, credentials: String? = nil, queue: String = "",
+    key: String? = nil, conflict: ConflictPolicy = .append, priority: DeliveryPriority = .normal,
+    delay: Duration = .zero, maxAge: Duration? = nil, maxAttempts: Int? = nil, recovery: RecoveryPolicy = .resend,
+    optimistic: [StateKey: FieldChanges] = [:], optimisticPolicy: OptimisticPolicy = .fold
   ) {
     self.kind = kind
     self.schemaVersion = schemaVersion
     self.lane = lane ?? IdempotencyKey().description
     self.payload = payload
     self.attachments = attachments
-    host = nil
-    credentials = nil
-    queue = ""
-    key = nil
-    conflict = .append
-    priority = .normal
-    delay = .zero
-    maxAge = nil
-    maxAttempts = nil
-    recovery = .resend
+    self.host = host
+    self.credentials = credentials
+    self.queue = queue
+    self.key = key
+    self.conflict = conflict
+    self.priority = priority
+    self.delay = delay
+    self.maxAge = maxAge
+    self.maxAttempts = maxAttempts
+    self.recovery = recovery
     self.optimistic = optimistic
+    self.optimisticPolicy = optimisticPolicy
   }
 }

@@ -52,6 +52,25 @@ import Testing
     #expect(try OutboxRequest(Like(post: 2)).optimistic.isEmpty)
   }
 
+  @Test func whatIsNamedIsWhatWouldBeSet() throws {
+    var set = OutboxRequest(
+      kind: "like", schemaVersion: 3, lane: "l", payload: Array(#"{"post":2}"#.utf8), optimistic: ["a:1": ["b": 1]])
+    (set.host, set.credentials, set.queue, set.key) = ("h", "c", "q", "k")
+    (set.conflict, set.priority, set.recovery) = (.replace, .high, .hold)
+    (set.delay, set.maxAge, set.maxAttempts) = (.seconds(1), .seconds(2), 3)
+    set.optimisticPolicy = .drop
+    let plain = OutboxRequest(
+      kind: "like", schemaVersion: 3, lane: "l", payload: Array(#"{"post":2}"#.utf8), host: "h", credentials: "c",
+      queue: "q", key: "k", conflict: .replace, priority: .high, delay: .seconds(1), maxAge: .seconds(2),
+      maxAttempts: 3, recovery: .hold, optimistic: ["a:1": ["b": 1]], optimisticPolicy: .drop)
+    #expect(String(reflecting: plain) == String(reflecting: set))
+    let typed = try OutboxRequest(
+      Like(post: 2), lane: "l", host: "h", credentials: "c", queue: "q", key: "k", conflict: .replace,
+      priority: .high, delay: .seconds(1), maxAge: .seconds(2), maxAttempts: 3, recovery: .hold,
+      optimistic: ["a:1": ["b": 1]], optimisticPolicy: .drop)
+    #expect(String(reflecting: typed) == String(reflecting: set))
+  }
+
   @Test("T9: unknown kinds, undecodable payloads and newer versions are held, and others drain")
   func whatIsNotKnownIsHeld() async throws {
     let store = try open()
