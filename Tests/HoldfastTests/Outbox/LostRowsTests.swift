@@ -86,6 +86,7 @@ import Testing
   /// HOLDFAST_SEED repeats a run.
   @Test func randomLivesRaiseNoAlarmAndLostRowsDo() async throws {
     let first = UInt64(setting("HOLDFAST_SEED", or: Int.random(in: 0..<1_000_000)))
+    var toldOf = 0
     for seed in first..<first + 8 {
       var random = Seeded(seed)
       let store = try Store.open(
@@ -104,8 +105,12 @@ import Testing
         try t.remove(keys[place % keys.count], in: store.outbox.due)
       }
       let reasons = try await told(store, .once, with: moody(random.next()))
-      #expect(reasons.count == 1, "seed \(seed)")
+      // An entry whose time is over meanwhile puts its lane right when it ends.
+      let isRightAgain = try store.outbox.verify().problems.isEmpty
+      #expect(reasons.count == 1 || isRightAgain, "seed \(seed)")
+      toldOf += reasons.count
     }
+    #expect(toldOf > 4, "seed \(first)")
   }
 
   private func step(_ store: Store, _ random: inout Seeded) throws {
