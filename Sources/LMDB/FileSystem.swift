@@ -1,3 +1,5 @@
+import CLMDB
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -41,8 +43,13 @@ package enum FileSystem {
 
   /// The file at a path, or `nil` if there is none.
   package static func identity(_ path: String) -> File.Identity? {
-    var status = stat()
-    return unsafe stat(path, &status) == 0 ? File.Identity(status) : nil
+    #if os(Linux)
+      var (device, inode): (UInt64, UInt64) = (0, 0)
+      return unsafe clmdb_identity(path, &device, &inode) == 0 ? File.Identity(device: device, inode: inode) : nil
+    #else
+      var status = stat()
+      return unsafe stat(path, &status) == 0 ? File.Identity(status) : nil
+    #endif
   }
 
   /// Refuses a path that would name something else than its writer has meant.
