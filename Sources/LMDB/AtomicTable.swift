@@ -42,14 +42,6 @@ package final class AtomicTable: @unchecked Sendable {
     unsafe words[place(of: key)].store(number, ordering: .relaxed)
   }
 
-  /// Replaces the number at the place of a key if it is still the one that was seen there.
-  ///
-  /// - Returns: Whether it was.
-  @inlinable
-  package func replace(_ old: UInt64, by new: UInt64, _ key: UInt64) -> Bool {
-    unsafe words[place(of: key)].compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
-  }
-
   /// Has the processor fetch the number at the place of a key, which is soon asked for.
   package func prefetch(_ key: UInt64) { unsafe clmdb_prefetch(words + place(of: key)) }
 

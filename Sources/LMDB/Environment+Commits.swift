@@ -28,13 +28,17 @@ extension Environment {
   /// - Throws: As ``read(_:)``.
   package var lastTransactionID: Int {
     get throws(StoreError) {
-      unsafe try snapshots.withHandle { raw in
-        var info = unsafe MDB_envinfo()
-        unsafe mdb_env_info(raw, &info)
-        return unsafe info.me_last_txnid
-      }
+      unsafe try snapshots.withHandle { raw in unsafe LMDB.lastTransactionID(of: raw) }
     }
   }
+}
+
+/// The number of the newest commit, as the header pages in the map of an LMDB handle tell it.
+@unsafe
+func lastTransactionID(of environment: OpaquePointer?) -> Int {
+  var info = unsafe MDB_envinfo()
+  unsafe mdb_env_info(environment, &info)
+  return unsafe info.me_last_txnid
 }
 
 extension ReadTransaction {
@@ -45,11 +49,7 @@ extension ReadTransaction {
   package var id: Int { unsafe mdb_txn_id(raw) }
 
   /// Whether the snapshot surely shows the commit of its ``id`` and not a later one; `false` once there are two more.
-  package var isSureOfID: Bool {
-    var info = unsafe MDB_envinfo()
-    unsafe mdb_env_info(mdb_txn_env(raw), &info)
-    return unsafe info.me_last_txnid < id + 2
-  }
+  package var isSureOfID: Bool { unsafe lastTransactionID(of: mdb_txn_env(raw)) < id + 2 }
 }
 
 extension WriteTransaction {

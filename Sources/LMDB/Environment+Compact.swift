@@ -68,11 +68,7 @@ extension Environment {
   }
 
   /// The number of the newest commit; only while nobody replaces the handle.
-  var numberOfLastCommit: UInt64 {
-    var info = unsafe MDB_envinfo()
-    unsafe mdb_env_info(snapshots.raw, &info)
-    return unsafe UInt64(info.me_last_txnid)
-  }
+  var numberOfLastCommit: UInt64 { unsafe UInt64(LMDB.lastTransactionID(of: snapshots.raw)) }
 
   /// Closes the handle of the file that has just been replaced, and opens the new one.
   func replaceHandle(_ directory: borrowing File) throws(StoreError) {

@@ -137,15 +137,7 @@ extension WriteTransaction {
   package mutating func insert(
     _ value: borrowing Span<UInt8>, forKey key: ShortBytes, in database: Database
   ) throws(StoreError) -> Bool {
-    try check(key, database, owner)
-    try check(value, database)
-    let cursor = unsafe cursor(changing: database)
-    let code = unsafe key.withValue { key in
-      unsafe value.withUnsafeBytes { bytes in
-        var value = unsafe MDB_val(bytes)
-        return unsafe put(raw, cursor, database, &key, &value, MDB_NOOVERWRITE)
-      }
-    }
+    let code = try store(value, key, database, MDB_NOOVERWRITE)
     if code == MDB_KEYEXIST { return false }
     try finishSet(code, key.count + value.count, database)
     return true
@@ -156,16 +148,24 @@ extension WriteTransaction {
   package mutating func set(
     _ value: borrowing Span<UInt8>, forKey key: ShortBytes, in database: Database
   ) throws(StoreError) {
+    try finishSet(try store(value, key, database, 0), key.count + value.count, database)
+  }
+
+  /// - Returns: LMDB's code.
+  @inline(__always)
+  @_lifetime(self: copy self)
+  private mutating func store(
+    _ value: borrowing Span<UInt8>, _ key: ShortBytes, _ database: Database, _ flags: Int32
+  ) throws(StoreError) -> Int32 {
     try check(key, database, owner)
     try check(value, database)
-    let cursor = unsafe cursor(changing: database)
-    let code = unsafe key.withValue { key in
+    let (raw, cursor) = unsafe (raw, cursor(changing: database))
+    return unsafe key.withValue { key in
       unsafe value.withUnsafeBytes { bytes in
         var value = unsafe MDB_val(bytes)
-        return unsafe put(raw, cursor, database, &key, &value)
+        return unsafe put(raw, cursor, database, &key, &value, flags)
       }
     }
-    try finishSet(code, key.count + value.count, database)
   }
 
   /// Stores a value under `key`, replacing the one that is there.

@@ -100,16 +100,12 @@ import Testing
       let scratch = TemporaryDirectory()
       let (environment, a) = try Environment.make(at: scratch())
       try environment.set("1", "k", in: a)
-      let child = fork()
-      if child == 0 { while true { pause() } }
-      defer {
-        kill(child, SIGKILL)
-        waitpid(child, nil, 0)
+      try besideAChild {
+        try environment.close()
+        _ = GuardTests.exchange(Registry())
+        let (again, b) = try Environment.make(at: scratch())
+        #expect(try again.text("k", in: b) == "1")
       }
-      try environment.close()
-      _ = GuardTests.exchange(Registry())
-      let (again, b) = try Environment.make(at: scratch())
-      #expect(try again.text("k", in: b) == "1")
     }
   }
 
@@ -118,15 +114,11 @@ import Testing
     await #expect(processExitsWith: .success) {
       let scratch = TemporaryDirectory()
       let environment = try Environment.make(at: scratch()).0
-      let child = fork()
-      if child == 0 { while true { pause() } }
-      defer {
-        kill(child, SIGKILL)
-        waitpid(child, nil, 0)
+      try besideAChild {
+        try environment.close()
+        let isFine = inChild { code { try Environment.make(at: scratch()).0.compact() } == nil }
+        #expect(isFine)
       }
-      try environment.close()
-      let isFine = inChild { code { try Environment.make(at: scratch()).0.compact() } == nil }
-      #expect(isFine)
     }
   }
 
@@ -221,6 +213,18 @@ private func fork() -> pid_t {
   typealias Fork = @convention(c) () -> pid_t
   let fork = unsafe unsafeBitCast(dlsym(dlopen(nil, RTLD_NOW), "fork")!, to: Fork.self)
   return fork()
+}
+
+/// Runs `body` beside a child made by `fork`, which has what the parent has and does nothing.
+private func besideAChild(_ body: () throws -> Void) rethrows {
+  let child = fork()
+  precondition(child >= 0)
+  if child == 0 { while true { pause() } }
+  defer {
+    kill(child, SIGKILL)
+    waitpid(child, nil, 0)
+  }
+  try body()
 }
 
 /// Runs `body` in a child made by `fork`, and says whether it returned `true` there.

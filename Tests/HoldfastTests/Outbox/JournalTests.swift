@@ -90,8 +90,7 @@ import Testing
         with: ScriptedTaker(), options: .init(concurrency: 256, journal: JournalRetention(minimum: 500)))
       #expect(try store.outbox.counts().pending == 0)
     }
-    // How the attempts fall into turns moves a file of this size by some hundredths.
-    #expect(sizes[1] * 100 <= sizes[0] * 110, "\(sizes)")
+    #expect(sizes[1] * 100 <= sizes[0] * 105, "\(sizes)")
     #expect(try store.outbox.metrics().journalRecords < 500 + Outbox.trimmingStep)
   }
 }
