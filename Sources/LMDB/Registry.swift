@@ -5,7 +5,12 @@ import CLMDB
 /// Opening one file twice in a process makes LMDB forget its readers, and closing either handle drops the locks of
 /// both. So a file is opened once, and the lock here is held for the whole of each open and close.
 struct Registry: Sendable {
-  static let shared = Monitor(Registry())
+  /// There are fork handlers before anybody can have its lock: without them, a child could get the lock without the
+  /// thread that has it.
+  static let shared: Monitor<Registry> = {
+    _ = ForkGuard.start()
+    return Monitor(Registry())
+  }()
 
   private var handles: [File.Identity: Handle] = [:]
   private var lastID: EnvironmentID = 0
