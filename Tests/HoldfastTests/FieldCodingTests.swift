@@ -119,6 +119,64 @@ import Testing
     #expect(try FieldDecoder().decode(Number<Int64>.self, from: ["n": .int(large)]).n == large)
   }
 
+  @Test func datesThatAreNoTimeAreAnErrorThatCanBeShown() throws {
+    for seconds in [Double.nan, .infinity, -.infinity, 1e300] {
+      #expect {
+        try FieldEncoder().encode(Number(n: Date(timeIntervalSince1970: seconds)))
+      } throws: {
+        $0 is EncodingError && "\($0)".contains("cannot be kept exactly")
+      }
+    }
+  }
+
+  private struct Parted: Encodable {
+    func encode(to encoder: any Encoder) throws {
+      var fields = encoder.container(keyedBy: FieldName.self)
+      for name in ["a", "b"] {
+        var part = fields.nestedContainer(keyedBy: FieldName.self, forKey: FieldName("part"))
+        try part.encode(name, forKey: FieldName(name))
+        var list = fields.nestedUnkeyedContainer(forKey: FieldName("list"))
+        try list.encode(name)
+      }
+    }
+  }
+
+  @Test func aPartThatIsAddedToKeepsWhatItHad() throws {
+    #expect(try FieldEncoder().encode(Parted()) == ["part": ["a": "a", "b": "b"], "list": ["a", "b"]])
+  }
+
+  private struct Mixed: Encodable {
+    var isArray: Bool
+    func encode(to encoder: any Encoder) throws {
+      var fields = encoder.container(keyedBy: FieldName.self)
+      try fields.encode(1, forKey: FieldName("a"))
+      if isArray {
+        var list = encoder.unkeyedContainer()
+        try list.encode(2)
+      } else {
+        var single = encoder.singleValueContainer()
+        try single.encode(2)
+      }
+    }
+  }
+
+  @Test(arguments: [false, true]) func twoWaysAtOnceAreAnError(_ isArray: Bool) {
+    #expect(throws: EncodingError.self) { try FieldEncoder().encode(Mixed(isArray: isArray)) }
+    #expect(throws: EncodingError.self) { try FieldEncoder().encode(["n": Mixed(isArray: isArray)]) }
+  }
+
+  @Test func whatIsEncodedLastStays() throws {
+    struct Twice: Encodable {
+      func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: FieldName.self)
+        var part = fields.nestedContainer(keyedBy: FieldName.self, forKey: FieldName("a"))
+        try part.encode(1, forKey: FieldName("b"))
+        try fields.encode(2, forKey: FieldName("a"))
+      }
+    }
+    #expect(try FieldEncoder().encode(Twice()) == ["a": 2])
+  }
+
   @Test func errorsNameThePath() throws {
     struct Outer: Decodable { var list: [Address] }
     #expect {

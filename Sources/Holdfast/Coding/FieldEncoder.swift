@@ -22,7 +22,8 @@ public struct FieldEncoder: Sendable {
   ///
   /// - Parameter value: A value that encodes itself as named properties.
   /// - Returns: Its fields.
-  /// - Throws: `EncodingError` if it is something else, or a number in it is beyond `Int64`; what `encode(to:)` throws.
+  /// - Throws: `EncodingError` if it is something else, a number in it is beyond `Int64` or a date in it no time, or a part of
+  ///   it encodes itself in two ways at once; what `encode(to:)` throws.
   public func encode(_ value: some Encodable) throws -> FieldMap {
     let node = FieldNode(userInfo, [])
     guard case .map(let fields) = try node.encoded(value) else {
@@ -52,10 +53,15 @@ final class FieldNode: Encoder {
   }
 
   /// What has been encoded.
-  var result: FieldValue {
-    if isArray { return .array(elements.map(\.result)) }
+  func result() throws -> FieldValue {
+    guard [value != nil, isArray, isMap].count(where: { $0 }) <= 1 else {
+      throw EncodingError.invalidValue(
+        value as Any,
+        .init(codingPath: codingPath, debugDescription: "Encode it as one value, as an array or as named properties."))
+    }
+    if isArray { return .array(try elements.map { try $0.result() }) }
     guard isMap else { return value ?? .map([:]) }
-    for member in members { map[member.name] = member.node.result }
+    for member in members { map[member.name] = try member.node.result() }
     return .map(map)
   }
 
@@ -63,19 +69,25 @@ final class FieldNode: Encoder {
     if let value = value as? any FieldScalar {
       guard let field = value.fieldValue else {
         throw EncodingError.invalidValue(
-          value, .init(codingPath: codingPath, debugDescription: "\(value) cannot be kept exactly."))
+          value.printable,
+          .init(codingPath: codingPath, debugDescription: "\(value.printable) cannot be kept exactly."))
       }
       return field
     }
     try value.encode(to: self)
-    return result
+    return try result()
   }
 
   func set(_ value: FieldValue) { self.value = value }
 
-  func set(_ value: FieldValue, for name: String) { map[name] = value }
+  func set(_ value: FieldValue, for name: String) {
+    members.removeAll { $0.name.hasSameBytes(as: name) }
+    map[name] = value
+  }
 
+  /// The part under a key; a class and its superclass may both add to it.
   func member(_ key: any CodingKey) -> FieldNode {
+    if let known = members.first(where: { $0.name.hasSameBytes(as: key.stringValue) }) { return known.node }
     let node = FieldNode(fieldInfo, codingPath + [key])
     members.append((key.stringValue, node))
     return node

@@ -8,8 +8,14 @@
 protocol FieldScalar {
   /// The field, if it can be one.
   var fieldValue: FieldValue? { get }
+  /// What to show of it in an error.
+  var printable: any Sendable { get }
   /// The value of a field, if it is of this type and fits.
   init?(fieldValue: FieldValue)
+}
+
+extension FieldScalar where Self: Sendable {
+  var printable: any Sendable { self }
 }
 
 extension FixedWidthInteger where Self: FieldScalar {
@@ -97,6 +103,9 @@ extension Date: FieldScalar {
   var fieldValue: FieldValue? {
     Int64(exactly: (timeIntervalSince1970 * 1000).rounded()).map { .date(milliseconds: $0) }
   }
+
+  // The description of a date that is no number, or far away, ends the process.
+  var printable: any Sendable { timeIntervalSince1970 }
 
   init?(fieldValue: FieldValue) {
     guard let value = fieldValue.dateValue else { return nil }
