@@ -48,6 +48,21 @@ import Testing
       try cache.value(forKey: "a") == pattern(length, 2), "what is written anew is not removed for the old damage")
   }
 
+  /// Zeros, as of a sector that never arrived: also where nothing was ever read before, no version is known as sound.
+  @Test func zerosInTheHeaderAreAMiss() throws {
+    let cache = try DiskCache.open(path, machine)
+    for end in 9...(DiskCacheRecord.headerLength + 3) {
+      try cache.put("a", [1, 2, 3])
+      try cache.damage("a") { bytes in bytes.prefix(8) + [UInt8](repeating: 0, count: end - 8) + bytes.dropFirst(end) }
+      #expect(try cache.value(forKey: "a") == nil, "up to byte \(end)")
+    }
+    try cache.put("a", [1, 2, 3])
+    try cache.damage("a") { bytes in
+      bytes.prefix(8) + [UInt8](repeating: 0, count: 8) + bytes.dropFirst(16).dropLast() + [4]
+    }
+    #expect(try cache.value(forKey: "a") == nil)
+  }
+
   @Test func aLostTailIsAMiss() throws {
     let cache = try DiskCache.open(path, machine)
     try cache.setValue(pattern(4096), forKey: "a")

@@ -64,7 +64,8 @@ struct DiskCacheRecord: Sendable, Hashable {
       case .file: stored == 16
       default: false
       }
-    guard isWhole else { return nil }
+    // Zero is the version of nothing, in the tables of what is known as well.
+    guard isWhole, version != 0 else { return nil }
   }
 
   init() {}
