@@ -112,7 +112,7 @@ extension DiskCache {
       commit = transaction.id
       file = try find(key, in: transaction, body)
     }
-    if let file { try finish(file, key, body) }
+    if let file, let newer = try finish(file, key, body) { commit = newer }
     return commit
   }
 
@@ -183,13 +183,18 @@ extension DiskCache {
     return file
   }
 
-  private func finish(_ file: FileOfEntry, _ key: String, _ body: Use) throws {
+  /// Reads the file of an entry.
+  ///
+  /// - Returns: The number of a later commit, if that was read.
+  @discardableResult
+  private func finish(_ file: FileOfEntry, _ key: String, _ body: Use) throws -> Int? {
     if let bytes = try contents(of: file.name, file.record, key) {
       try body(file.record, bytes.span, Span())
     } else if let newer = try version(forKey: key), newer != file.record.version {
       // Replaced between the look at its name and that at its content: the value that is there now counts.
-      try read(key, body)
+      return try read(key, body)
     }
+    return nil
   }
 
   /// Runs `body` with the record of an entry that has not expired, if there is one, with its rows, and with the version
@@ -306,11 +311,18 @@ extension DiskCache {
     return nil
   }
 
+  /// The version of an entry in a snapshot.
+  func version(forKey key: String, in transaction: borrowing ReadTransaction) throws -> UInt64? {
+    var version: UInt64?
+    try withEntry(key, in: transaction) { record, _, _ in version = record.version }
+    return version
+  }
+
   /// The version of the entry that is there now.
   func version(forKey key: String) throws(StoreError) -> UInt64? {
     do {
       var version: UInt64?
-      try withRecord(key) { record, _ in version = record.version }
+      try environment.read { transaction in version = try self.version(forKey: key, in: transaction) }
       return version
     } catch let error as StoreError {
       throw error
