@@ -5,6 +5,7 @@ extension DiskCache {
   /// change of what was read comes in between.
   ///
   /// ```swift
+  /// let cache = try DiskCache.open(at: "/var/lib/app/cache")
   /// try cache.transaction { transaction in
   ///   guard let draft = try transaction.value(forKey: "draft") else { return }
   ///   try transaction.setValue(draft, forKey: "sent")
