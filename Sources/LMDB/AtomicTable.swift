@@ -42,6 +42,15 @@ package final class AtomicTable: @unchecked Sendable {
     unsafe words[place(of: key)].store(number, ordering: .relaxed)
   }
 
+  /// Replaces the number at the place of a key if it is the one that somebody has seen.
+  ///
+  /// - Returns: Whether it was, and the number that was there.
+  @inlinable
+  @inline(__always)
+  package func exchange(_ old: UInt64, _ new: UInt64, _ key: UInt64) -> (exchanged: Bool, original: UInt64) {
+    unsafe words[place(of: key)].compareExchange(expected: old, desired: new, ordering: .relaxed)
+  }
+
   /// Has the processor fetch the number at the place of a key, which is soon asked for.
   package func prefetch(_ key: UInt64) { unsafe clmdb_prefetch(words + place(of: key)) }
 

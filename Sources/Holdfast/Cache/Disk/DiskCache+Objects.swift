@@ -73,8 +73,7 @@ extension DiskCache {
     ///
     /// Those of this process count at once, for some ten thousand entries at a time. Those of other processes, and from
     /// before the cache was opened, count as far as later writes have brought them to disk, which they do together with
-    /// the order of use: at most once a minute for an entry, and not in the first minute after it was written. Of threads
-    /// that read an entry at the very same moment, one may count for all.
+    /// the order of use: at most once a minute for an entry, and not in the first minute after it was written.
     public let hits: Int
     /// Its tags.
     public let tags: [String]
