@@ -9,21 +9,35 @@ extension StateStore {
   /// - Parameters:
   ///   - limit: The most durable records to delete, so that a transaction stays short.
   ///   - transaction: A write transaction of this store.
-  /// - Returns: How many durable records were deleted; call again if it is `limit`.
-  /// - Throws: `corruptRecord` if an index cannot be read.
+  /// - Returns: How many durable records were deleted; call again if it is `limit`. One that cannot be read stays:
+  ///   ``verify(repair:)`` names it, ``remove(_:in:)`` deletes it.
+  /// - Throws: A `StoreError` if the transaction cannot hold so many changes.
   @discardableResult
   public func purge(limit: Int = 10_000, in transaction: inout WriteTransaction) throws(StoreError) -> Int {
     session.purge()
     let now = time.now()
+    let end = UInt64(max(0, now)).bigEndianBytes + [UInt8](repeating: 0xFF, count: 16)
+    var range = KeyRange(upper: .included(end))
     var count = 0
-    for (row, stored) in try expired(at: now, limit: limit, transaction.reader) {
-      try transaction.remove(row, in: rows.expiries)
-      guard let key = try rows.key(ofRow: stored.span, in: transaction.reader),
-        let record = try rows.record(key, in: transaction.reader), StateExpiry.isOver(record.expiresAt, at: now)
-      else { continue }
-      try rows.log.append(key, fields: record.fields.map(\.name), in: &transaction)
-      try clear(key, record, in: &transaction)
-      count += 1
+    while count < limit {
+      let batch = try expiryRows(in: range, limit: min(1000, limit - count), transaction.reader)
+      guard let last = batch.last else { return count }
+      range.lower = .excluded(last.row)
+      for (row, stored) in batch {
+        let key: StateKey?
+        let record: StateRecord?
+        do throws(StoreError) {
+          key = try rows.key(ofRow: stored.span, in: transaction.reader)
+          record = if let key { try rows.record(key, in: transaction.reader) } else { nil }
+        } catch  where error.code == .corruptRecord {
+          continue
+        }
+        try transaction.remove(row, in: rows.expiries)
+        guard let key, let record, StateExpiry.isOver(record.expiresAt, at: now) else { continue }
+        try rows.log.append(key, fields: record.fields.map(\.name), in: &transaction)
+        try clear(key, record, in: &transaction)
+        count += 1
+      }
     }
     return count
   }
@@ -88,12 +102,11 @@ extension StateStore {
     return excess
   }
 
-  private func expired(
-    at now: Int64, limit: Int, _ transaction: borrowing ReadTransaction
+  private func expiryRows(
+    in range: KeyRange, limit: Int, _ transaction: borrowing ReadTransaction
   ) throws(StoreError) -> [(row: [UInt8], stored: [UInt8])] {
-    let end = UInt64(max(0, now)).bigEndianBytes + [UInt8](repeating: 0xFF, count: 16)
     var found: [(row: [UInt8], stored: [UInt8])] = []
-    var cursor = try transaction.cursor(in: rows.expiries, over: KeyRange(upper: .included(end)))
+    var cursor = try transaction.cursor(in: rows.expiries, over: range)
     while found.count < limit, try cursor.next() {
       found.append(([UInt8](copying: cursor.key), [UInt8](copying: cursor.value)))
     }

@@ -76,6 +76,28 @@ import Testing
     try store.state.verify()
   }
 
+  /// The first records in the order of their end are damaged: more of them than may be deleted, so that no call ends there.
+  @Test func aPurgeStepsOverWhatItCannotRead() throws {
+    let store = try fixture.open()
+    let damaged = (0..<3).map { StateKey(type: "t", id: "\($0)") }
+    try store.write { t in
+      for number in 0..<10 {
+        try store.state.update("t:\(number)", ["a": 1], expires: .after(.milliseconds(number)), in: &t)
+      }
+      for key in damaged { try t.set([1, 2, 3], forKey: key.storedBytes, in: store.state.rows.records) }
+    }
+    fixture.advance(20)
+    #expect(try store.commit { try store.state.purge(limit: 2, in: &$0) } == 2)
+    #expect(try store.commit { try store.state.purge(in: &$0) } == 5)
+    #expect(try store.commit { try store.state.purge(in: &$0) } == 0)
+    for key in damaged {
+      #expect { try store.state.merged([key]) } throws: { ($0 as? StoreError)?.code == .corruptRecord }
+      #expect(try store.commit { try store.state.remove(key, in: &$0) })
+    }
+    #expect(try store.commit { try store.state.purge(in: &$0) } == 0)
+    try store.state.verify()
+  }
+
   @Test func whatHasExpiredDoesNotCountAsKept() throws {
     let store = try fixture.open()
     try store.update("t:1", ["n": 1])
