@@ -44,7 +44,7 @@
       #expect(command.status == 0, "ip \(words): \(command.errors)")
     }
 
-    @Test(.enabled(if: NetworkMonitorTests.isInside), .timeLimit(.minutes(1))) func insideTheLinkIsWatched()
+    @Test(.enabled(if: NetworkMonitorTests.isInside)) func insideTheLinkIsWatched()
       async throws
     {
       let seen = Monitor<[Bool]>([])
@@ -82,7 +82,7 @@
       try runInside("insideEntriesWaitForTheLink")
     }
 
-    @Test(.enabled(if: NetworkMonitorTests.isInside), .timeLimit(.minutes(1)))
+    @Test(.enabled(if: NetworkMonitorTests.isInside))
     func insideEntriesWaitForTheLink() async throws {
       let directory = TemporaryDirectory()
       let clock = ManualClock(isJumping: false)

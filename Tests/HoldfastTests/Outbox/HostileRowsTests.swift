@@ -112,7 +112,7 @@ import Testing
     do { try await body() } catch is StoreError {} catch { Issue.record(error, what) }
   }
 
-  @Test("T9: whatever stands in a row, each call ends with a result or a typed error", .timeLimit(.minutes(10)))
+  @Test("T9: whatever stands in a row, each call ends with a result or a typed error")
   func everyCallEnds() async throws {
     for round in 0..<UInt64(Self.rounds) {
       var random = Seeded(Self.seed &* 1_000_003 &+ round)
