@@ -76,7 +76,8 @@ extension StoreError {
     public static let notADirectory = Code(kind: .notADirectory)
     /// The process may not read or write the path.
     public static let accessDenied = Code(kind: .accessDenied)
-    /// The environment was opened before `fork()`, and the child may not use it.
+    /// The environment was opened before `fork()`, and the child may not use it. It may open one of its own, if no other
+    /// thread of the parent was busy in Swift's runtime meanwhile, whose locks know of no fork.
     public static let forked = Code(kind: .forked)
     /// A replay cursor has missed records that were trimmed, and must be sought.
     public static let cursorOverrun = Code(kind: .cursorOverrun)
