@@ -42,7 +42,8 @@ public final class Store: Sendable {
   ///   - options: How the state is read and observed.
   /// - Returns: The open store. It closes when the last reference goes away, or by ``close()``.
   /// - Throws: A `StoreError` whose sentence names the path: `notFound`, `notADirectory`, `accessDenied`,
-  ///   `notADatabase`, `unsupportedVersion`, `damaged`, `diskFull` or `io`.
+  ///   `notADatabase`, `unsupportedVersion`, `damaged`, `diskFull` or `io`; `alreadyOpen` if this process has it open with
+  ///   other options, such as for reading alone.
   public static func open(at path: String, isReadOnly: Bool = false, state options: StateOptions = StateOptions())
     throws(StoreError) -> Store
   {
@@ -120,7 +121,7 @@ public final class Store: Sendable {
   ///
   /// For an app that must hold no lock while it is suspended. End drains first, and wait for them: one that still runs
   /// throws `closed`, and what it has in flight is sent again by the next. Blocks until the running transactions have
-  /// ended, at most for 5 s. What begins later throws `closed`, and so do streams of changes. Closing again does nothing.
+  /// ended, at most for 5 s. What begins later throws `closed`, and so do streams of changes; nothing of the session can be read any more. Closing again does nothing.
   ///
   /// - Throws: `busy` if a transaction did not end in time, after which the store is open as before.
   public func close() throws(StoreError) { try environment.close() }

@@ -50,6 +50,7 @@ import Testing
     var data = Data([1, 2])
     var date = Date(timeIntervalSince1970: 1_700_000_000.125)
     var url = URL(string: "https://example.com/a?b=c")!
+    var price = Decimal(string: "-12345678901234567890.0123456789")!
     var id = UUID(uuidString: "6BA7B810-9DAD-11D1-80B4-00C04FD430C8")!
     var list = [1, 2, 3]
     var none: String?
@@ -69,6 +70,7 @@ import Testing
     #expect(fields["int"] == .int(.min) && fields["large"] == .int(.max) && fields["bytes"] == .bytes([0, 255]))
     #expect(fields["date"] == .date(milliseconds: 1_700_000_000_125) && fields["data"] == .bytes([1, 2]))
     #expect(fields["none"] == nil && fields["nested"] == ["street": "s"] && fields["url"]?.stringValue != nil)
+    #expect(fields["price"] == "-12345678901234567890.0123456789")
     #expect(fields["optionals"] == [1, .null, 3] && fields["matrix"] == [[1], .array([]), [2, 3]])
   }
 
@@ -86,6 +88,22 @@ import Testing
       let date = try FieldDecoder().decode(Number<Date>.self, from: ["n": .date(milliseconds: milliseconds)])
       #expect(try FieldEncoder().encode(date)["n"] == .date(milliseconds: milliseconds))
     }
+  }
+
+  @Test func datesAndDecimalsThatAreNoneAreNotMadeUp() throws {
+    let date = Date(timeIntervalSince1970: 1_700_000_000.125)
+    #expect(FieldValue.date(date) == .date(milliseconds: 1_700_000_000_125) && FieldValue.date(date).dateValue == date)
+    #expect(FieldValue.date(Date(timeIntervalSince1970: .nan)) == .null)
+    #expect(FieldValue.date(Date(timeIntervalSince1970: -.infinity)) == .date(milliseconds: .min))
+    #expect(FieldValue.date(Date(timeIntervalSince1970: 1e300)) == .date(milliseconds: .max))
+    #expect(FieldValue.int(5).dateValue == nil)
+    #expect(throws: EncodingError.self) { try FieldEncoder().encode(Number(n: Decimal.nan)) }
+    for text in ["1x", "", "NaN", " 1", "1e2", "0x1"] {
+      #expect(throws: DecodingError.self) {
+        try FieldDecoder().decode(Number<Decimal>.self, from: ["n": .string(text)])
+      }
+    }
+    #expect(throws: DecodingError.self) { try FieldDecoder().decode(Number<Decimal>.self, from: ["n": 1]) }
   }
 
   @Test func superclassesAreCoded() throws {

@@ -6,7 +6,8 @@
 /// ```
 ///
 /// A whole number is decoded only as one that holds it, or as a `Double` or `Float` that does so exactly; other numbers as
-/// the nearest `Float`, if they are in its range. Fields that the type does not know are left alone.
+/// the nearest `Float`, if they are in its range. Fields that the type does not know are left alone. No fields at all are
+/// `nil` of an optional type.
 public struct FieldDecoder: Sendable {
   /// What `init(from:)` finds in its decoder.
   public var userInfo: [CodingUserInfoKey: any Sendable]
@@ -25,6 +26,34 @@ public struct FieldDecoder: Sendable {
   /// - Throws: `DecodingError` if a field is missing or of another type; what `init(from:)` throws.
   public func decode<T: Decodable>(_ type: T.Type, from fields: FieldMap) throws -> T {
     try FieldSource(.map(fields), userInfo, []).decoded(type)
+  }
+
+  /// A value made of the fields of some records, which an error names.
+  func decode<T: Decodable>(_ type: T.Type, from fields: FieldMap, of keys: [StateKey]) throws -> T {
+    do {
+      return try decode(type, from: fields)
+    } catch let error as DecodingError {
+      let names = keys.prefix(8).map(\.excerpt).joined(separator: ", ") + (keys.count > 8 ? ", …" : "")
+      throw error.adding("In the fields of \(names.isEmpty ? "no record" : names).")
+    }
+  }
+}
+
+extension DecodingError {
+  /// The same with a sentence more.
+  fileprivate func adding(_ sentence: String) -> DecodingError {
+    func more(_ context: Context) -> Context {
+      .init(
+        codingPath: context.codingPath, debugDescription: "\(context.debugDescription) \(sentence)",
+        underlyingError: context.underlyingError)
+    }
+    return switch self {
+    case .typeMismatch(let type, let context): .typeMismatch(type, more(context))
+    case .valueNotFound(let type, let context): .valueNotFound(type, more(context))
+    case .keyNotFound(let key, let context): .keyNotFound(key, more(context))
+    case .dataCorrupted(let context): .dataCorrupted(more(context))
+    @unknown default: self
+    }
   }
 }
 
@@ -83,7 +112,7 @@ private struct FieldSource: Decoder {
 }
 
 extension FieldSource: SingleValueDecodingContainer {
-  func decodeNil() -> Bool { value == .null }
+  func decodeNil() -> Bool { value == .null || codingPath.isEmpty && value == .map([:]) }
   func decode<T: Decodable>(_ type: T.Type) throws -> T { try decoded(type) }
 }
 

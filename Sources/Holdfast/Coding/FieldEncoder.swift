@@ -7,7 +7,7 @@
 /// ```
 ///
 /// Properties become fields. Whole numbers stay whole; `Date` becomes a date in whole milliseconds (rounded), `Data` and `[UInt8]`
-/// bytes, `URL` text; arrays and nested values arrays and maps. A property that is `nil` is left out by synthesized
+/// bytes, `URL` and `Decimal` text; arrays and nested values arrays and maps. A property that is `nil` is left out by synthesized
 /// conformances.
 public struct FieldEncoder: Sendable {
   /// What `encode(to:)` finds in its encoder.

@@ -105,11 +105,24 @@ extension Date: FieldScalar {
   }
 
   // The description of a date that is no number, or far away, ends the process.
-  var printable: any Sendable { timeIntervalSince1970 }
+  var printable: any Sendable { "A date \(timeIntervalSince1970) s after 1970" }
 
   init?(fieldValue: FieldValue) {
-    guard let value = fieldValue.dateValue else { return nil }
+    guard let value = fieldValue.millisecondsValue else { return nil }
     self.init(timeIntervalSince1970: Double(value) / 1000)
+  }
+}
+
+extension Decimal: FieldScalar {
+  // Text, since a Double would change it.
+  var fieldValue: FieldValue? { isNaN ? nil : .string(description) }
+
+  init?(fieldValue: FieldValue) {
+    // What begins like a number is not one yet.
+    guard let value = fieldValue.stringValue, let number = Decimal(string: value), number.description == value else {
+      return nil
+    }
+    self = number
   }
 }
 

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// One typed value of a record.
 ///
 /// Literals make the common ones: `true`, `42`, `1.5`, `"text"`, `["a", "b"]`, `["name": "value"]`. Doubles compare
@@ -72,11 +78,24 @@ extension FieldValue {
   /// The value if it is bytes.
   public var bytesValue: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
   /// The value if it is a date, in milliseconds since 1970.
-  public var dateValue: Int64? { if case .date(let value) = self { value } else { nil } }
+  public var millisecondsValue: Int64? { if case .date(let value) = self { value } else { nil } }
+  /// The value if it is a date.
+  public var dateValue: Date? { Date(fieldValue: self) }
   /// The value if it is an array.
   public var arrayValue: [FieldValue]? { if case .array(let value) = self { value } else { nil } }
   /// The value if it is a map.
   public var mapValue: FieldMap? { if case .map(let value) = self { value } else { nil } }
+}
+
+extension FieldValue {
+  /// A point in time, to the nearest millisecond.
+  ///
+  /// - Parameter date: When. One that is no number becomes ``null``; one beyond what milliseconds reach, 292 million years
+  ///   from now, becomes the last that they do.
+  public static func date(_ date: Date) -> FieldValue {
+    let seconds = date.timeIntervalSince1970
+    return date.fieldValue ?? (seconds.isNaN ? .null : .date(milliseconds: seconds < 0 ? .min : .max))
+  }
 }
 
 extension FieldValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,

@@ -97,19 +97,25 @@ extension Outbox {
     }
   }
 
+  private func check(_ name: String?, _ what: String) throws(StoreError) {
+    let limit = OutboxRequest.nameLimit
+    if let name, name.utf8.count > limit {
+      throw StoreError(
+        .invalidValue,
+        "The \(what) \"\(name.prefix(80))…\" of a request is over \(limit) bytes; use a short name, or a hash.")
+    }
+  }
+
   private func check(_ request: OutboxRequest) throws(StoreError) {
     if request.kind.isEmpty {
       throw StoreError(.invalidValue, "A request needs a kind, by which its sender knows what to do; name it.")
     }
-    let limit = OutboxRequest.nameLimit
-    if request.kind.utf8.count > limit || request.lane.utf8.count > limit || request.queue.utf8.count > limit
-      || request.host?.utf8.count ?? 0 > limit || request.credentials?.utf8.count ?? 0 > limit
-      || request.key?.utf8.count ?? 0 > limit
-    {
-      throw StoreError(
-        .invalidValue,
-        "A kind, lane or other name is over \(limit) bytes; use a short name, or a hash.")
-    }
+    try check(request.kind, "kind")
+    try check(request.lane, "lane")
+    try check(request.queue, "queue")
+    try check(request.host, "host")
+    try check(request.credentials, "credentials")
+    try check(request.key, "key")
     if request.payload.count > OutboxRequest.payloadLimit {
       throw StoreError(
         .invalidValue,

@@ -45,6 +45,11 @@ public struct OutboxEntry: Sendable, Hashable {
   public let createdAt: Int64
 }
 
+extension OutboxEntry: CustomStringConvertible {
+  /// What names it in a log, without its content.
+  public var description: String { "entry \(id), \(kind) in lane \(lane), \(payload.count) bytes" }
+}
+
 extension OutboxEntry {
   /// Makes an entry that is in no outbox, so that a sender can be tested with it.
   ///

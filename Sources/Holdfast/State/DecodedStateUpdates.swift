@@ -16,7 +16,7 @@ public struct DecodedStateUpdates<Value: Decodable & Sendable>: AsyncSequence, S
     ///   The reader may ask again, and waits then until they have changed.
     public mutating func next() async throws -> Value? {
       guard let fields = try await updates.next() else { return nil }
-      return try FieldDecoder().decode(Value.self, from: fields)
+      return try FieldDecoder().decode(Value.self, from: fields, of: updates.keys)
     }
   }
 

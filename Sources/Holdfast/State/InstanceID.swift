@@ -12,8 +12,14 @@ import LMDB
 /// try store.state.session.update(key, ["isExpanded": true])
 /// store.state.session.end(InstanceID(card))
 /// ```
+///
+/// For what is no object, such as a view that is a value, make one with ``init()`` and keep it as long as the thing
+/// lives: `@State private var id = InstanceID()`. Records stay until ``SessionState/end(_:)``.
 public struct InstanceID: Sendable, Hashable {
   private let number: UInt64
+
+  /// An id that nothing else has.
+  public init() { number = Instances.shared.update { $0.next() } }
 
   /// The id of an object; the same each time, until the object is gone, also in its `deinit`.
   ///
@@ -45,6 +51,11 @@ private struct Instances {
   private var lastNumber: UInt64 = 0
   private var sweepAt = 64
 
+  mutating func next() -> UInt64 {
+    lastNumber += 1
+    return lastNumber
+  }
+
   mutating func number(of object: AnyObject, holding held: inout [AnyObject]) -> UInt64 {
     let instance = Instance(object: object, number: lastNumber + 1)
     // In its `deinit`, nothing refers to an object any more.
@@ -60,8 +71,7 @@ private struct Instances {
       }
       sweepAt = max(64, instances.count * 2)
     }
-    lastNumber += 1
     instances[ObjectIdentifier(object)] = instance
-    return lastNumber
+    return next()
   }
 }

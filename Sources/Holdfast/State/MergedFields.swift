@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 public import LMDB
 
 /// The fields of a list of records, looked up where they lie in the mapped file; it cannot leave its closure.
@@ -93,9 +98,9 @@ public struct MergedFields: ~Copyable, ~Escapable {
   /// A field that is a date; `nil` if it is not, or is not there.
   ///
   /// - Parameter name: The field.
-  /// - Returns: Milliseconds since 1970.
+  /// - Returns: Its value; ``FieldValue/millisecondsValue`` has it as it is stored.
   /// - Throws: `corruptRecord`.
-  public borrowing func date(_ name: String) throws(StoreError) -> Int64? { try value(name)?.dateValue }
+  public borrowing func date(_ name: String) throws(StoreError) -> Date? { try value(name)?.dateValue }
 
   /// Runs `body` on the bytes of a field that is bytes or text, without a copy.
   ///

@@ -79,7 +79,11 @@ extension OptimisticLayers.Layer {
     writer.append(UInt16(key.text.utf8.count))
     writer.append(text: key.text)
     writer.append(stamp)
-    try FieldTable.append(["removed": .map(changes.removed), "set": .map(changes.values)], to: &writer)
+    do throws(StoreError) {
+      try FieldTable.append(["removed": .map(changes.removed), "set": .map(changes.values)], to: &writer)
+    } catch {
+      throw key.naming(error)
+    }
     return writer.bytes
   }
 

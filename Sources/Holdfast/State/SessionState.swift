@@ -4,7 +4,8 @@ import Synchronization
 /// The part of the state that lives in memory and ends with its `Store`.
 ///
 /// Its records are merged like the others: over the durable record of the same key, while between keys the order of the
-/// reader decides. No disk, no transaction, no flush; a change is seen by every read that begins after it.
+/// reader decides. No disk, no transaction, no flush; a change is seen by every read that begins after it. A record adds
+/// fields and overrides them; it hides none, so that `nil` in an update brings the durable field back.
 ///
 /// Thread-safe. Another `Store` on the same path, in this or another process, has a session of its own.
 public final class SessionState: Sendable {

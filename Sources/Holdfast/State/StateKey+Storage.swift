@@ -10,19 +10,35 @@ extension StateKey {
   var isValid: Bool { form == .plain || form == .hashed }
 
   /// Throws what is wrong with a key that cannot be stored.
-  func check() throws(StoreError) {
+  func check() throws(StoreError) { try check("state key", excerpt) }
+
+  /// Throws what is wrong with a type that no key can have.
+  static func check(type: String) throws(StoreError) {
+    try StateKey(type: type, id: "_").check("type", excerpt(type))
+  }
+
+  /// Throws what is wrong with an id that no key can have.
+  static func check(id: String) throws(StoreError) { try StateKey(type: "_", id: id).check("id", excerpt(id)) }
+
+  private func check(_ what: String, _ name: String) throws(StoreError) {
+    let (type, id) = what == "state key" ? ("its type", "its id") : ("it", "it")
     let reason =
       switch form {
       case .plain, .hashed: ""
-      case .emptyType: "its type is empty; write `type:id`"
-      case .colonInType: "its type holds a colon; move it to the id"
-      case .nulInType: "its type holds a NUL; remove it"
-      case .emptyID: "its id is empty; give it one"
+      case .emptyType: "\(type) is empty; write `type:id`"
+      case .colonInType: "\(type) holds a colon; move it to the id"
+      case .nulInType: "\(type) holds a NUL; remove it"
+      case .emptyID: "\(id) is empty; give it one"
       case .tooLong: "it is longer than \(Self.limit) bytes; use a hash of the id"
       }
     if !reason.isEmpty {
-      throw StoreError(.invalidKey, "The state key \"\(excerpt)\" cannot be used: \(reason).")
+      throw StoreError(.invalidKey, "The \(what) \"\(name)\" cannot be used: \(reason).")
     }
+  }
+
+  /// What is wrong with a record, with its key.
+  func naming(_ error: StoreError) -> StoreError {
+    StoreError(error.code, "The record \(excerpt) cannot be stored. \(error.message)", underlying: error.underlying)
   }
 
   /// Throws unless the key can name a durable record.
@@ -59,6 +75,8 @@ extension StateKey {
   var excerpt: String {
     // A text without a colon was given one; of a colon alone nobody knows.
     let text = text.utf8.first == UInt8(ascii: ":") && text.utf8.count > 1 ? String(text.dropFirst()) : text
-    return text.count > 80 ? text.prefix(80) + "…" : text
+    return Self.excerpt(text)
   }
+
+  private static func excerpt(_ text: String) -> String { text.count > 80 ? text.prefix(80) + "…" : text }
 }

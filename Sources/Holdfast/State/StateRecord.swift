@@ -118,7 +118,11 @@ extension StateRecord {
     var writer = ByteWriter(capacity: 64 + 48 * fields.count)
     writer.append(header)
     if isHashed { writer.append(text: key.text) }
-    try FieldTable.append(fields, to: &writer)
+    do throws(StoreError) {
+      try FieldTable.append(fields, to: &writer)
+    } catch {
+      throw key.naming(error)
+    }
     writer.append(writer.bytes.span.checksum(0))
     return writer.bytes
   }

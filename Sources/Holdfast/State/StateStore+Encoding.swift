@@ -1,6 +1,21 @@
 public import LMDB
 
 extension StateStore {
+  /// The fields of all `keys`, over those of a model, decoded as a value of your own type.
+  ///
+  /// Where there is no field at all, an optional type gives `nil`: `as: Draft?.self` asks for a draft if there is one.
+  ///
+  /// - Parameters:
+  ///   - keys: The records, least important first; missing ones are skipped.
+  ///   - base: Fields that every record overrides, such as what the server sent.
+  ///   - type: What to make of the fields, by ``FieldDecoder``.
+  /// - Returns: The value.
+  /// - Throws: `DecodingError`, which names the keys, if the fields do not make one; as
+  ///   ``merged(_:in:)-(_,ReadTransaction)``.
+  public func merged<T: Decodable>(_ keys: [StateKey], over base: FieldMap = [:], as type: T.Type) throws -> T {
+    try FieldDecoder().decode(type, from: merged(keys, over: base), of: keys)
+  }
+
   /// Merges the properties of a value into the record of a key: each becomes a field, the other fields stay.
   ///
   /// A property that is `nil` is left out by synthesized conformances, so that its field stays, too; to remove it, name it
@@ -22,7 +37,7 @@ extension StateStore {
 
   /// Sets the record of a key to the properties of a value; fields that it had besides are gone.
   ///
-  /// ``merged(_:as:)`` reads it back. A property that is `nil` is left out by synthesized conformances, and so is its
+  /// ``merged(_:over:as:)`` reads it back. A property that is `nil` is left out by synthesized conformances, and so is its
   /// field from then on.
   ///
   /// - Parameters:

@@ -44,7 +44,7 @@ extension StateStore {
   public func keys(
     ofType type: String, after key: StateKey? = nil, limit: Int = 1000, in transaction: borrowing ReadTransaction
   ) throws(StoreError) -> [StateKey] {
-    try StateKey(type: type, id: "_").check()
+    try StateKey.check(type: type)
     let start = try key.map { key throws(StoreError) in try key.storedBytes(toListAfter: type) }
     var range = KeyRange.prefix(StateKey.storedPrefix(ofType: type))
     if let start { range.lower = .excluded(start) }

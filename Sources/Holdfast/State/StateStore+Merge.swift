@@ -37,13 +37,21 @@ extension StateStore {
 
   /// The fields of several lists of keys, from one snapshot: all models of a screen.
   ///
-  /// - Parameter batch: Lists of keys, each as for ``merged(_:)``.
+  /// - Parameters:
+  ///   - batch: Lists of keys, each as for ``merged(_:)``.
+  ///   - bases: For each list the fields that every record overrides, such as what the server sent; without any, the
+  ///     records alone are merged.
   /// - Returns: The merged fields of each list.
-  /// - Throws: As ``merged(_:in:)-(_,ReadTransaction)``.
-  public func merged(batch: [[StateKey]]) throws -> [FieldMap] {
-    try environment.read { transaction in
-      var results: [FieldMap] = []
-      for keys in batch { results.append(try remembered(keys, in: transaction).fields) }
+  /// - Throws: `invalidOption` if there are not as many bases as lists; as ``merged(_:in:)-(_,ReadTransaction)``.
+  public func merged(batch: [[StateKey]], over bases: [FieldMap] = []) throws -> [FieldMap] {
+    guard bases.isEmpty || bases.count == batch.count else {
+      throw StoreError(
+        .invalidOption,
+        "There are \(batch.count) lists of keys and \(bases.count) bases; give one for each list, or none at all.")
+    }
+    return try environment.read { transaction in
+      var results = bases.isEmpty ? Array(repeating: FieldMap(), count: batch.count) : bases
+      for (index, keys) in batch.enumerated() { results[index].merge(try remembered(keys, in: transaction).fields) }
       return results
     }
   }
@@ -59,17 +67,6 @@ extension StateStore {
     var fields = base
     fields.merge(try merged(keys))
     return fields
-  }
-
-  /// The fields of all `keys`, decoded as a value of your own type.
-  ///
-  /// - Parameters:
-  ///   - keys: The records, least important first; missing ones are skipped.
-  ///   - type: What to make of the fields, by ``FieldDecoder``.
-  /// - Returns: The value.
-  /// - Throws: `DecodingError` if the fields do not make one; as ``merged(_:in:)-(_,ReadTransaction)``.
-  public func merged<T: Decodable>(_ keys: [StateKey], as type: T.Type) throws -> T {
-    try FieldDecoder().decode(type, from: merged(keys))
   }
 
   /// The fields of every record with one of some ids, whatever its type: a later id wins, and within one id the record
@@ -95,7 +92,7 @@ extension StateStore {
     let now = time.now()
     var fields = FieldMap()
     for id in ids {
-      try StateKey(type: "_", id: id).check()
+      try StateKey.check(id: id)
       var records: [(stamp: UInt64, fields: FieldMap)] = []
       for key in try rows.keys(ofID: id, in: transaction) {
         guard let record = try layeredRecord(key, at: now, in: transaction) else { continue }

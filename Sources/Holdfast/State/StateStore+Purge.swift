@@ -74,15 +74,19 @@ extension StateStore {
   ///
   /// - Parameters:
   ///   - type: The type.
-  ///   - count: How many to keep.
+  ///   - count: How many to keep; not negative.
   ///   - transaction: A write transaction of this store.
   /// - Returns: How many were deleted.
-  /// - Throws: `invalidKey` for a type that no key can have; `corruptRecord` if a record with a long key cannot be read.
+  /// - Throws: `invalidKey` for a type that no key can have, `invalidOption` for a negative number; `corruptRecord` if a
+  ///   record with a long key cannot be read.
   @discardableResult
   public func purge(
     type: String, keeping count: Int, in transaction: inout WriteTransaction
   ) throws(StoreError) -> Int {
-    try StateKey(type: type, id: "_").check()
+    try StateKey.check(type: type)
+    guard count >= 0 else {
+      throw StoreError(.invalidOption, "\(count) records of \(type) cannot be kept; give zero or more.")
+    }
     let now = time.now()
     func isLive(_ record: StateRecord) -> Bool {
       !record.fields.isEmpty && !StateExpiry.isOver(record.expiresAt, at: now)
@@ -91,7 +95,7 @@ extension StateStore {
     try forEachRecord(ofType: type, in: &transaction) { (_, record, _) throws(StoreError) in
       if isLive(record) { stamps.append(record.stamp) }
     }
-    let excess = stamps.count - max(0, count)
+    let excess = stamps.count - count
     guard excess > 0 else { return 0 }
     let limit = stamps.sorted()[excess - 1]
     try forEachRecord(ofType: type, in: &transaction) { (key, record, transaction) throws(StoreError) in

@@ -47,7 +47,7 @@ extension StateStore {
   /// - Throws: `invalidKey` for a type that no key can have.
   @discardableResult
   public func removeAll(type: String, in transaction: inout WriteTransaction) throws(StoreError) -> Int {
-    try StateKey(type: type, id: "_").check()
+    try StateKey.check(type: type)
     let now = time.now()
     var count = 0
     try forEachRecord(ofType: type, in: &transaction) { (key, record, transaction) throws(StoreError) in

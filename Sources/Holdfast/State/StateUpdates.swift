@@ -9,7 +9,7 @@ public struct StateUpdates: AsyncSequence, Sendable {
   /// Reads the sequence.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let store: StateStore
-    private let keys: [StateKey]
+    let keys: [StateKey]
     private let base: FieldMap
     private var last: FieldMap?
     private var seen: StateSignal.Seen?
@@ -128,7 +128,7 @@ extension StateStore {
   /// ``updates(for:)``.
   ///
   /// Where no record is, the fields are those of `base`: if the type needs some, give them there, or make its properties
-  /// optional. Otherwise the sequence throws, as ``merged(_:as:)`` does.
+  /// optional. Otherwise the sequence throws, as ``merged(_:over:as:)`` does.
   ///
   /// ```swift
   /// struct Card: Codable {
@@ -157,13 +157,13 @@ extension StateStore {
   /// Changes of this process are seen at once, those of others within ``StateOptions/pollInterval``. Those of the
   /// session are not among them.
   ///
-  /// - Parameter stamp: The last change that is known already, such as one that the app has noted before it ended; `nil`
+  /// - Parameter stamp: The last change that is known already, such as one that the app has noted before it ended, or
+  ///   ``lastStamp(in:)`` of the snapshot from which it has taken its copy; `nil`
   ///   begins with the changes to come. One that is yet to come is known from another store: all that this one has is told
   ///   as ``StateChange/lagged(missed:)``.
   /// - Returns: A sequence of changes.
   /// - Throws: As reading does.
   public func changes(after stamp: UInt64? = nil) throws -> StateChanges {
-    let stamp = try stamp ?? environment.read { transaction in try rows.log.lastStamp(in: transaction) }
-    return StateChanges(store: self, stamp: stamp)
+    StateChanges(store: self, stamp: try stamp ?? lastStamp())
   }
 }

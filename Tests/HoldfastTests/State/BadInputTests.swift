@@ -53,6 +53,26 @@ import Testing
     try state.verify()
   }
 
+  @Test func whatCannotBeStoredIsNamed() throws {
+    let store = try fixture.open()
+    func sentence(_ body: () throws -> Void) -> String {
+      do {
+        try body()
+        return ""
+      } catch {
+        return "\(error)"
+      }
+    }
+    let state = store.state
+    #expect(sentence { _ = try state.keys(ofType: "a:b") }.hasPrefix("The type \"a:b\" cannot be used: it holds"))
+    #expect(sentence { _ = try state.merged(ids: [""]) }.hasPrefix("The id \"\" cannot be used: it is empty"))
+    let long: FieldChanges = [String(repeating: "f", count: 70_000): 1]
+    #expect(sentence { try store.update("post:42", long) }.hasPrefix("The record post:42 cannot be stored. A field name"))
+    #expect(
+      sentence { try store.commit { try state.layers.add(["post:43": long], for: 1, .fold, in: &$0) } }
+        .hasPrefix("The record post:43 cannot be stored."))
+  }
+
   @Test func anInvalidKeyIsNamed() throws {
     let state = try fixture.open().state
     for text in [":", "no colon", "a:", ":b"] {

@@ -111,6 +111,15 @@ import Testing
     try store.state.verify()
   }
 
+  @Test func fewerThanNoneCannotBeKept() throws {
+    let store = try fixture.open()
+    try store.update("t:1", ["n": 1])
+    #expect { try store.commit { try store.state.purge(type: "t", keeping: -1, in: &$0) } } throws: {
+      ($0 as? StoreError)?.code == .invalidOption && "\($0)".contains("-1")
+    }
+    #expect(try store.state.merged(["t:1"]) == ["n": 1])
+  }
+
   @Test func purgesByAgeAndByNumber() throws {
     let store = try fixture.open()
     for number in 0..<10 {

@@ -1,3 +1,4 @@
+import Foundation
 import LMDB
 import TestSupport
 import Testing
@@ -45,6 +46,70 @@ import Testing
     #expect(try store.state.merged(batch: [["a:1"], ["a:1", "b:1"], [], ["c:1"]]) == [["n": 1], ["n": 2], [:], [:]])
   }
 
+  @Test func aBatchLiesOverAModelForEachList() throws {
+    let store = try fixture.open()
+    try store.update("a:1", ["n": 1])
+    let merged = try store.state.merged(batch: [["a:1"], [], ["a:2"]], over: [["n": 0, "m": 2], ["n": 3], [:]])
+    #expect(merged == [["n": 1, "m": 2], ["n": 3], [:]])
+    #expect { try store.state.merged(batch: [["a:1"], []], over: [[:]]) } throws: {
+      ($0 as? StoreError)?.code == .invalidOption && "\($0)".contains("2 lists of keys and 1 bases")
+    }
+  }
+
+  @Test func aValueOfATypeIsMergedOverAModel() throws {
+    struct Card: Codable, Equatable { var title: String, isFollowed: Bool? }
+    let store = try fixture.open()
+    #expect(try store.state.merged(["post:1"], as: Card?.self) == nil)
+    #expect(try store.state.merged(["post:1"], over: ["title": "a"], as: Card.self) == Card(title: "a", isFollowed: nil))
+    try store.update("post:1", ["isFollowed": true])
+    #expect(
+      try store.state.merged(["post:1"], over: ["title": "a"], as: Card?.self) == Card(title: "a", isFollowed: true))
+    #expect { try store.state.merged(["user:7", "post:1"], as: Card.self) } throws: {
+      guard case .keyNotFound(let key, let context)? = $0 as? DecodingError else { return false }
+      return key.stringValue == "title" && context.debugDescription.contains("user:7, post:1")
+    }
+    // There is a field, so there is a card, and it lacks its title.
+    #expect(throws: DecodingError.self) { try store.state.merged(["post:1"], as: Card?.self) }
+  }
+
+  @Test func whatIsKnownOfARecord() throws {
+    let store = try fixture.open()
+    #expect(try store.state.info(forKey: "post:1") == nil)
+    #expect(try store.state.lastStamp() == 0)
+    try store.update("post:1", ["a": 1])
+    try store.update("post:2", ["a": 1], expires: .after(.seconds(1)))
+    let info = try #require(try store.state.info(forKey: "post:2"))
+    #expect(info.stamp == 2 && info.updatedAt == fixture.now && info.expiresAt == fixture.now + 1000)
+    #expect(try store.state.info(forKey: "post:1")?.expiresAt == nil)
+    #expect(try store.state.lastStamp() == 2)
+    fixture.advance(1000)
+    #expect(try store.state.info(forKey: "post:2") == nil)
+    try store.commit { t in
+      try store.state.layers.add(["post:1": ["a": 2], "post:3": ["a": 2]], for: 1, .fold, in: &t)
+    }
+    let changed = try #require(try store.state.info(forKey: "post:1"))
+    #expect(changed.stamp == 1 && changed.hasOptimisticChanges && !info.hasOptimisticChanges)
+    let new = try #require(try store.state.info(forKey: "post:3"))
+    #expect(new.stamp == 0 && new.updatedAt == 0 && new.hasOptimisticChanges)
+    #expect { try store.state.info(forKey: "x") } throws: { ($0 as? StoreError)?.code == .invalidKey }
+  }
+
+  /// Whoever takes a copy and the stamp from one snapshot misses nothing and hears nothing twice.
+  @Test func changesGoOnWhereASnapshotEnds() async throws {
+    let store = try fixture.open()
+    try store.update("post:1", ["a": 1])
+    let stamp = try store.read { transaction in
+      try store.update("post:2", ["a": 1])
+      return try store.state.lastStamp(in: transaction)
+    }
+    var changes = try store.state.changes(after: stamp).makeAsyncIterator()
+    guard case .record(let key, _, let next)? = try await changes.next() else {
+      Issue.record("no change of a record")
+      return
+    }
+    #expect(key == "post:2" && next == stamp + 1)
+  }
+
   @Test func fieldsAreReadInPlace() throws {
     let store = try fixture.open()
     let many = FieldMap(sorted: (100..<140).map { FieldMap.Field("f\($0)", .int(Int64($0))) })
@@ -63,7 +128,8 @@ import Testing
       let whole = try fields.double("int")
       let string = try fields.string("string")
       let date = try fields.date("date")
-      #expect(bool == true && int == 6 && double == 0.5 && whole == 6 && string == "é" && date == 7)
+      #expect(bool == true && int == 6 && double == 0.5 && whole == 6 && string == "é")
+      #expect(date == FieldValue.date(milliseconds: 7).dateValue)
       let empty = try fields.int("")
       let wrongType = try fields.bool("int")
       let missing = try fields.bool("missing")

@@ -64,6 +64,12 @@ import Testing
     #expect(addresses.count < 2000, "no address was used twice, so the test has shown nothing")
   }
 
+  @Test func whatIsNoObjectHasAnIDToo() {
+    let card = Card()
+    let ids = [InstanceID(), InstanceID(card), InstanceID(), InstanceID(card)]
+    #expect(Set(ids).count == 3 && ids[1] == ids[3])
+  }
+
   @Test func theEndOfAnInstanceIsTheEndOfItsRecords() throws {
     let store = try fixture.open()
     let (card, other) = (Card(), Card())

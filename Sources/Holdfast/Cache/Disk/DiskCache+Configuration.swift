@@ -45,7 +45,7 @@ extension DiskCache {
     /// What to do with a content that cannot be read or trusted.
     public var onDamage: DamagePolicy
     /// When the files can be read on Apple's mobile systems. It counts for files that are made from then on.
-    public var fileProtection = FileProtection.untilFirstUnlock
+    public var fileProtection: FileProtection
 
     /// Where a file of its own is as fast as the data file, by measurement: see ``DiskCache``.
     public static let defaultInlineThreshold = 1 << 20
@@ -59,10 +59,11 @@ extension DiskCache {
     ///   - inlineThreshold: The longest value that is kept in the data file; at most 256 MiB.
     ///   - syncDelay: How long after a write the background flush is.
     ///   - onDamage: What to do with a content that cannot be read or trusted.
+    ///   - fileProtection: When the files can be read on Apple's mobile systems.
     public init(
       durability: Durability = .unsynced, limits: Limits = .none, expiresAfter: Duration? = nil,
       inlineThreshold: Int = defaultInlineThreshold, syncDelay: Duration = .seconds(1),
-      onDamage: DamagePolicy = .setAside
+      onDamage: DamagePolicy = .setAside, fileProtection: FileProtection = .untilFirstUnlock
     ) {
       self.durability = durability
       self.limits = limits
@@ -70,6 +71,7 @@ extension DiskCache {
       self.inlineThreshold = inlineThreshold
       self.syncDelay = syncDelay
       self.onDamage = onDamage
+      self.fileProtection = fileProtection
     }
   }
 }

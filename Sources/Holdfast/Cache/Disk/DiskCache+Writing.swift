@@ -213,8 +213,12 @@ extension CacheEntryOptions {
     if let cost, cost < 0 {
       throw StoreError(.invalidOption, "A cost of \(cost) is negative; use zero or more.")
     }
-    guard tags.count <= 255, tags.allSatisfy({ (1...255).contains($0.utf8.count) }) else {
-      throw StoreError(.invalidOption, "There are too many tags, or one is not of 1 to 255 bytes; use at most 255.")
+    guard tags.count <= 255 else {
+      throw StoreError(.invalidOption, "\(tags.count) tags are too many; use at most 255.")
+    }
+    if let tag = tags.first(where: { !(1...255).contains($0.utf8.count) }) {
+      throw StoreError(
+        .invalidOption, "The tag \"\(tag.prefix(80))\" has \(tag.utf8.count) bytes; use 1 to 255.")
     }
     guard extendedData.count <= 65_536 else {
       throw StoreError(
