@@ -116,6 +116,42 @@ import Testing
     #expect(pair == [pattern(length, 2), pattern(length, 2)])
   }
 
+  @Test func whatIsReadTwiceIsTheSameTwice() throws {
+    let cache = try DiskCache.open(path, machine)
+    try cache.put("a", [1])
+    var runs = 0
+    try cache.transaction { transaction in
+      runs += 1
+      let a = try transaction.value(forKey: "a") ?? []
+      if runs == 1 { try cache.put("a", [10]) }
+      let again = try transaction.value(forKey: "a")
+      #expect(again == a)
+      try transaction.setValue(a.map { $0 + 1 }, forKey: "a")
+    }
+    #expect(try cache.value(forKey: "a") == [11], "no change of others is lost")
+  }
+
+  /// A damaged entry is none, also while others, who do not know of it, write on and on.
+  @Test func aDamagedEntryHoldsNothingUp() throws {
+    let cache = try DiskCache.open(path, machine)
+    for key in ["a", "b"] { try cache.put(key, [1]) }
+    try cache.damage("a") { $0.dropLast() + [9] }
+    var runs = 0
+    let pair = try cache.transaction { transaction in
+      runs += 1
+      try #require(runs < 10)
+      let a = try transaction.value(forKey: "a")
+      try cache.environment.write { try $0.set([UInt8(runs)], forKey: [1], in: cache.tables.meta) }
+      return [a, try transaction.value(forKey: "b")]
+    }
+    #expect(pair == [nil, [1]] && runs == 1)
+    try cache.transaction { transaction in
+      let a = try transaction.value(forKey: "a")
+      try transaction.setValue((a ?? []) + [2], forKey: "a")
+    }
+    #expect(try cache.value(forKey: "a") == [2])
+  }
+
   @Test func whatTheLimitsDoNotAdmitIsAnError() throws {
     var limits = DiskCache.Limits()
     limits.entryCostLimit = 100

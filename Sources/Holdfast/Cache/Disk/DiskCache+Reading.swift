@@ -318,6 +318,12 @@ extension DiskCache {
     return version
   }
 
+  /// The version of an entry, unless a read has found it damaged: such an entry counts as none.
+  func soundVersion(of key: DiskCacheKey, in transaction: borrowing ReadTransaction) throws -> UInt64? {
+    guard let version = try version(forKey: key.text, in: transaction) else { return nil }
+    return state.update { $0.damaged[key] == version } ? nil : version
+  }
+
   /// The version of the entry that is there now.
   func version(forKey key: String) throws(StoreError) -> UInt64? {
     do {

@@ -184,8 +184,10 @@ extension DiskCache {
         found = (Array(joining: bytes, tail), record.codec)
         version = record.version
       }
-      let old = reads.updateValue(version, forKey: stored) ?? version
-      if old != version || self.commit ?? commit != commit { try check() } else { self.commit = commit }
+      let first = reads[stored] ?? version
+      reads[stored] = .some(first)
+      if first != version { throw outdated() }
+      if self.commit ?? commit != commit { try check() } else { self.commit = commit }
       return found
     }
 
@@ -193,13 +195,15 @@ extension DiskCache {
     private mutating func check() throws {
       commit = nil
       try cache.environment.read { transaction in
-        for (key, version) in reads where try cache.version(forKey: key.text, in: transaction) != version { return }
+        for (key, version) in reads where try cache.soundVersion(of: key, in: transaction) != version { return }
         commit = transaction.id
       }
-      if commit == nil {
-        isOutdated = true
-        throw Outdated()
-      }
+      if commit == nil { throw outdated() }
+    }
+
+    private mutating func outdated() -> Outdated {
+      isOutdated = true
+      return Outdated()
     }
   }
 }
