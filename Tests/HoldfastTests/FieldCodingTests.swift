@@ -163,6 +163,43 @@ import Testing
     #expect(try FieldEncoder().encode(Parted()) == ["part": ["a": "a", "b": "b"], "list": ["a", "b"]])
   }
 
+  private final class Link: Codable {
+    var next: Link?
+
+    init(_ next: Link?) { self.next = next }
+
+    static func chain(_ length: Int) -> Link { (1..<length).reduce(Link(nil)) { next, _ in Link(next) } }
+  }
+
+  /// As deep as a record can be, and no deeper: what refers to itself would go on until the stack ends.
+  @Test func whatNestsTooDeepIsAnError() async throws {
+    let deepest = try FieldEncoder().encode(Link.chain(FieldTable.depthLimit))
+    var writer = ByteWriter()
+    try FieldTable.append(deepest, to: &writer)
+    await #expect(processExitsWith: .success) {
+      let ring = Link(nil)
+      ring.next = ring
+      for link in [ring, Link.chain(20_000)] {
+        #expect(throws: EncodingError.self) { try FieldEncoder().encode(link) }
+      }
+      // Without the end of the chain, which would be as deep.
+      exit(0)
+    }
+  }
+
+  private struct Sieve: Encodable {
+    func encode(to encoder: any Encoder) throws {
+      var fields = encoder.container(keyedBy: FieldName.self)
+      var list = fields.nestedUnkeyedContainer(forKey: FieldName("list"))
+      for number in [1, UInt64.max, 2] { try? list.encode(number) }
+      try fields.encode(list.count, forKey: FieldName("count"))
+    }
+  }
+
+  @Test func anElementThatIsRefusedIsNone() throws {
+    #expect(try FieldEncoder().encode(Sieve()) == ["list": [1, 2], "count": 2])
+  }
+
   private struct Mixed: Encodable {
     var isArray: Bool
     func encode(to encoder: any Encoder) throws {

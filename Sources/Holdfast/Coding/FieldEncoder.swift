@@ -22,8 +22,8 @@ public struct FieldEncoder: Sendable {
   ///
   /// - Parameter value: A value that encodes itself as named properties.
   /// - Returns: Its fields.
-  /// - Throws: `EncodingError` if it is something else, a number in it is beyond `Int64` or a date in it no time, or a part of
-  ///   it encodes itself in two ways at once; what `encode(to:)` throws.
+  /// - Throws: `EncodingError` if it is something else, a number in it is beyond `Int64` or a date in it no time, a part of
+  ///   it encodes itself in two ways at once, or it nests deeper than a record can; what `encode(to:)` throws.
   public func encode(_ value: some Encodable) throws -> FieldMap {
     let node = FieldNode(userInfo, [])
     guard case .map(let fields) = try node.encoded(value) else {
@@ -73,6 +73,13 @@ final class FieldNode: Encoder {
           .init(codingPath: codingPath, debugDescription: "\(value.printable) cannot be kept exactly."))
       }
       return field
+    }
+    guard codingPath.count <= FieldTable.depthLimit else {
+      throw EncodingError.invalidValue(
+        type(of: value),
+        .init(
+          codingPath: codingPath,
+          debugDescription: "Values nest deeper than \(FieldTable.depthLimit) levels or refer to themselves."))
     }
     try value.encode(to: self)
     return try result()
@@ -149,8 +156,9 @@ private struct FieldElements: UnkeyedEncodingContainer {
   func encodeNil() { node.element().set(.null) }
 
   func encode<T: Encodable>(_ value: T) throws {
-    let element = node.element()
-    element.set(try FieldNode(node.fieldInfo, element.codingPath).encoded(value))
+    // First its value: one that is refused is no element.
+    let value = try FieldNode(node.fieldInfo, codingPath + [FieldIndex(count)]).encoded(value)
+    node.element().set(value)
   }
 
   func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
