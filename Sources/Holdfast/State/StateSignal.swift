@@ -9,8 +9,8 @@ final class StateSignal: Sendable {
     var version: UInt64
     /// Of the snapshot that was read.
     var transactionID: Int
-    /// When what was read expires, in milliseconds since 1970; 0 for never.
-    var expiresAt: Int64 = 0
+    /// Between which times none of what was read begins or ceases to be over.
+    var times = StateTimes()
   }
 
   private struct Waiter {
@@ -102,7 +102,7 @@ final class StateSignal: Sendable {
           let newest = try environment.lastTransactionID
           let now = time.now()
           let done = state.update { state in
-            state.take { $0.seen.transactionID < newest || StateExpiry.isOver($0.seen.expiresAt, at: now) }
+            state.take { $0.seen.transactionID < newest || !$0.seen.times.contains(now) }
           }
           for waiter in done { waiter.continuation.resume() }
         } catch {

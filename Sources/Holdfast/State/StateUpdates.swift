@@ -30,8 +30,7 @@ public struct StateUpdates: AsyncSequence, Sendable {
         if Task.isCancelled { return nil }
         let version = store.signal.version
         let merge = try store.mergedNow(keys)
-        seen = StateSignal.Seen(
-          version: version, transactionID: merge.transactionID, expiresAt: merge.times.nextEnd)
+        seen = StateSignal.Seen(version: version, transactionID: merge.transactionID, times: merge.times)
         var fields = base
         fields.merge(merge.fields)
         if last != fields {

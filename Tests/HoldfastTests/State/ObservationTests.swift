@@ -120,6 +120,18 @@ import Testing
     #expect(try await update == [:])
   }
 
+  @Test func whatIsThereAgainWhenTheClockIsSetBackIsAnUpdate() async throws {
+    let store = try fixture.open()
+    try store.update("post:1", ["a": 1], expires: .after(.seconds(1)))
+    fixture.advance(1000)
+    var updates = store.state.updates(for: ["post:1"]).makeAsyncIterator()
+    #expect(try await updates.next() == [:])
+    async let update = updates.next()
+    fixture.advance(-500)
+    await fixture.wake()
+    #expect(try await update == ["a": 1])
+  }
+
   @Test func aCancelledReaderEnds() async throws {
     let store = try fixture.open()
     let updates = store.state.updates(for: ["post:1"])
