@@ -6,7 +6,8 @@ extension Cache {
   /// However many tasks ask for a key that is not there, `load` runs once at a time for it in this process, and all get
   /// its result. A value that is stale but may be used is given out at once, without waiting for the new one. What `load`
   /// throws is not kept: the next who asks tries again. If the key is set or removed while it is loaded, those who
-  /// wait still get the result, but it is not stored.
+  /// wait still get the result, but it is not stored. A `load` must not ask for its own key, in whatever roundabout way:
+  /// it would wait for itself.
   ///
   /// A task that is cancelled throws `CancellationError` at once; the load is cancelled when nobody waits any more.
   ///
