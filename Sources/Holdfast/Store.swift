@@ -41,9 +41,9 @@ public final class Store: Sendable {
   ///   - isReadOnly: Opens an existing store without changing it.
   ///   - options: How the state is read and observed.
   /// - Returns: The open store. It closes when the last reference goes away, or by ``close()``.
-  /// - Throws: A `StoreError` whose sentence names the path: `alreadyOpen` if this process has it open for
-  ///   writing and now for reading alone or the reverse, `notFound`, `notADirectory`, `accessDenied`, `notADatabase`, `unsupportedVersion`, `damaged`, `diskFull`
-  ///   or `io`.
+  /// - Throws: A `StoreError` whose sentence names the path: `notFound`, `notADirectory`, `accessDenied`,
+  ///   `notADatabase`, `unsupportedVersion`, `damaged`, `diskFull` or `io`; `alreadyOpen` if this process has it open in
+  ///   the other mode.
   public static func open(at path: String, isReadOnly: Bool = false, state options: StateOptions = StateOptions())
     throws(StoreError) -> Store
   {

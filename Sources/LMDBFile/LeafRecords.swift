@@ -6,9 +6,6 @@ struct LeafRecords {
   /// The pages that were read beside leaves; no two records have the same.
   private(set) var used: PageSet
 
-  /// Values beyond this are lost, since they could not be held in memory.
-  static let valueLimit = 64 << 20
-
   init(_ snapshot: Snapshot, read used: PageSet = PageSet()) {
     self.snapshot = snapshot
     self.used = used
@@ -44,7 +41,7 @@ struct LeafRecords {
 
   private mutating func overflow(of node: Node, on page: Page) throws(ReadError) -> [UInt8] {
     let (offset, first, pages) = try snapshot.overflow(page, node)
-    guard node.valueCount <= Self.valueLimit else { throw ReadError(.tooLarge, "a value has \(node.valueCount) bytes") }
+    guard node.valueCount <= RecordCursor.valueLimit else { throw ReadError(.tooLarge, "a value has \(node.valueCount) bytes") }
     for number in first..<first + pages where !used.insert(number) { throw .damaged(number, "it is reached twice") }
     let value = try snapshot.file.source.bytes(at: offset, count: node.valueCount)
     guard value.count == node.valueCount else { throw .damaged(first, "the file ends before the value") }

@@ -121,10 +121,13 @@ package struct RecordCursor: ~Copyable {
     } while done < node.valueCount
   }
 
+  /// The most bytes of a value that are taken into memory: what a cache keeps in its data file has at most 256 MiB.
+  package static let valueLimit = 257 << 20
+
   /// A copy of the value.
   ///
   /// - Throws: `tooLarge` if it has more than `limit` bytes.
-  package mutating func value(limit: Int = 64 << 20) throws(ReadError) -> [UInt8] {
+  package mutating func value(limit: Int = valueLimit) throws(ReadError) -> [UInt8] {
     guard valueCount <= limit else {
       throw ReadError(.tooLarge, "a value has \(valueCount) bytes, and at most \(limit) can be taken at once")
     }

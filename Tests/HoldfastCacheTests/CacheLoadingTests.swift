@@ -17,6 +17,30 @@ import Testing
       try DiskCache.open(at: directory.path, configuration: .init(), system: system), codec: StringCodec())
   }
 
+  /// It would wait for itself: at once, by way of another key, and where a value that is stale is given out meanwhile.
+  @Test func aLoadThatAsksForItsOwnKeyIsAnError() async throws {
+    let cache = try open()
+    func isRefused(_ error: any Error) -> Bool {
+      (error as? StoreError)?.code == .invalidKey && "\(error)".contains("load of \"a\"")
+    }
+    await #expect {
+      try await cache.object(forKey: "a") { try await cache.object(forKey: "a") { "1" } }
+    } throws: {
+      isRefused($0)
+    }
+    await #expect {
+      try await cache.object(forKey: "a") {
+        try await cache.object(forKey: "b") { try await cache.object(forKey: "a") { "1" } }
+      }
+    } throws: {
+      isRefused($0)
+    }
+    // Another key is another load, and the next load of the same key knows nothing of this one.
+    let text = try await cache.object(forKey: "a") { try await cache.object(forKey: "b") { "1" } + "2" }
+    #expect(text == "12")
+    #expect(cache.statistics.loads == 5 && cache.statistics.failedLoads == 3)
+  }
+
   /// Lets loads begin and end when a test says so.
   final class Gate: Sendable {
     private struct State {

@@ -75,6 +75,12 @@ import Testing
     #expect(stats[1].split(separator: " ", omittingEmptySubsequences: true)[..<2].elementsEqual(["post", "2"]))
   }
 
+  @Test func mergedRecordsHaveWhatRequestsPromise() throws {
+    try fill()
+    let command = try Tool.kvdump("state", "get", store, "post:42", "post:43")
+    #expect(command.status == 0 && command.output == "{\"likes\": 1, \"text\": \"new\"}\n", "\(command.output)")
+  }
+
   /// As the help says: what a cancelled entry laid over the state goes with it.
   @Test func layersGoWithACancelledEntry() throws {
     try fill()

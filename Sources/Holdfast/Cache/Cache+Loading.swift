@@ -6,8 +6,8 @@ extension Cache {
   /// However many tasks ask for a key that is not there, `load` runs once at a time for it in this process, and all get
   /// its result. A value that is stale but may be used is given out at once, without waiting for the new one. What `load`
   /// throws is not kept: the next who asks tries again. If the key is set or removed while it is loaded, those who
-  /// wait still get the result, but it is not stored. A `load` must not ask for its own key, in whatever roundabout way:
-  /// it would wait for itself.
+  /// wait still get the result, but it is not stored. A `load` that asks for its own key, or begins one that does, gets an
+  /// error, since it would wait for itself; two that were begun apart and ask for each other's key wait until cancelled.
   ///
   /// A task that is cancelled throws `CancellationError` at once; the load is cancelled when nobody waits any more.
   ///
@@ -16,8 +16,8 @@ extension Cache {
   ///   - policy: How long the value is used, and what happens then.
   ///   - load: Makes the value.
   /// - Returns: The value, from the cache or new.
-  /// - Throws: What `load` throws; `CancellationError`; as ``object(forKey:)``. That a loaded value could not be stored is
-  ///   an event of ``diskCache``, not an error.
+  /// - Throws: What `load` throws; `CancellationError`; `invalidKey` in a load of the same key; as ``object(forKey:)``. That
+  ///   a loaded value could not be stored is an event of ``diskCache``, not an error.
   public func object(
     forKey key: String, policy: CacheLoadPolicy = CacheLoadPolicy(), load: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -54,6 +54,12 @@ extension Cache {
     _ key: String, _ policy: CacheLoadPolicy, _ version: UInt64?, _ load: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     let (flight, place) = flight(key, policy, version, isRefresh: false, load)
+    if CacheLoads.current.contains(where: { $0 === flight }) {
+      flight.leave(place)
+      throw StoreError(
+        .invalidKey,
+        "The load of \"\(key.prefix(80))\" asks for its own key, and would wait for itself; make the value without it.")
+    }
     return try await flight.wait(place)
   }
 
@@ -83,7 +89,8 @@ extension Cache {
     let begin = diskCache.system.time.now()
     let result: Result<Value, any Error>
     do {
-      let value = try await load()
+      let loads = CacheLoads.current + [flight]
+      let value = try await CacheLoads.$current.withValue(loads) { try await load() }
       let loadTime = countLoad(from: begin)
       var isStored = false
       do {

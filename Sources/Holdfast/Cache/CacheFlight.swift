@@ -1,5 +1,10 @@
 import LMDB
 
+/// The loads of which the running task is a part.
+enum CacheLoads {
+  @TaskLocal static var current: [any AnyObject & Sendable] = []
+}
+
 /// One load that several tasks wait for.
 ///
 /// A task that is cancelled stops waiting; the load goes on unless nobody waits any more.
@@ -67,7 +72,8 @@ final class CacheFlight<Value: Sendable>: Sendable {
     }
   }
 
-  private func leave(_ id: Int) {
+  /// Gives a place back.
+  func leave(_ id: Int) {
     let (continuation, task) = state.update { state -> (CheckedContinuation<Value, any Error>?, Task<Void, Never>?) in
       guard state.result == nil, let place = state.waiters.removeValue(forKey: id) else { return (nil, nil) }
       if state.waiters.isEmpty && !isRefresh { state.isAbandoned = true }

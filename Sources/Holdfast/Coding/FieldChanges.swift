@@ -52,7 +52,7 @@ public struct FieldChanges: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   }
 
   /// Applies the changes to a map.
-  func apply(to fields: inout FieldMap) {
+  package func apply(to fields: inout FieldMap) {
     fields.removeFields(of: removed)
     fields.merge(values)
   }

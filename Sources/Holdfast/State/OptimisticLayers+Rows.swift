@@ -84,6 +84,7 @@ extension OptimisticLayers.Layer {
     } catch {
       throw key.naming(error)
     }
+    try StateRecord.check(writer.count, of: key)
     return writer.bytes
   }
 

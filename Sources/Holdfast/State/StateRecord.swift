@@ -106,6 +106,9 @@ struct RecordHeader {
 }
 
 extension StateRecord {
+  /// The most bytes of a record, and of what a request promises of one: tools take them into memory whole.
+  static let byteLimit = 64 << 20
+
   func encoded(for key: StateKey) throws(StoreError) -> [UInt8] {
     let isHashed = key.form == .hashed
     var header = ShortBytes()
@@ -124,7 +127,15 @@ extension StateRecord {
       throw key.naming(error)
     }
     writer.append(writer.bytes.span.checksum(0))
+    try Self.check(writer.count, of: key)
     return writer.bytes
+  }
+
+  static func check(_ count: Int, of key: StateKey) throws(StoreError) {
+    if count > byteLimit {
+      throw key.naming(
+        StoreError(.invalidValue, "It takes \(count) bytes; use at most \(byteLimit), and a file for what is large."))
+    }
   }
 
   init(decoding bytes: Span<UInt8>, of key: StateKey) throws(Malformed) {

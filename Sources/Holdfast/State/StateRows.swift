@@ -38,11 +38,14 @@ struct StateRows: Sendable {
   func set(
     _ record: StateRecord, of key: StateKey, replacing old: StateRecord?, in transaction: inout WriteTransaction
   ) throws(StoreError) {
+    let stored = key.storedBytes
+    if let old, old.isUnreadable {
+      for row in try expiryRows(of: stored, in: transaction.reader) { try transaction.remove(row, in: expiries) }
+    }
     guard !record.isVacant else {
       if let old { try remove(key, old, in: &transaction) }
       return
     }
-    let stored = key.storedBytes
     try transaction.set(record.encoded(for: key), forKey: stored, in: records)
     if old == nil { try transaction.set(stored, forKey: idKey(key, stored), in: ids) }
     let oldExpiry = old?.expiresAt ?? 0
@@ -53,7 +56,7 @@ struct StateRows: Sendable {
     }
   }
 
-  /// Removes a record with what leads to it. Of one that cannot be read, a row of its expiry may be left for the purge.
+  /// Removes a record with what leads to it.
   func remove(
     _ key: StateKey, _ old: StateRecord?, in transaction: inout WriteTransaction
   ) throws(StoreError) {
@@ -61,6 +64,18 @@ struct StateRows: Sendable {
     try transaction.remove(stored, in: records)
     try transaction.remove(idKey(key, stored), in: ids)
     if let old, old.expiresAt != 0 { try transaction.remove(expiryKey(old.expiresAt, stored), in: expiries) }
+  }
+
+  /// When a record that cannot be read was to expire, only the list of expiries knows, which is gone through.
+  private func expiryRows(
+    of stored: [UInt8], in transaction: borrowing ReadTransaction
+  ) throws(StoreError) -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    var cursor = try transaction.cursor(in: expiries)
+    while try cursor.next() {
+      if cursor.value.elementsEqual(stored.span) { found.append([UInt8](copying: cursor.key)) }
+    }
+    return found
   }
 
   /// The keys of records of any type with an id, in no particular order.

@@ -4,7 +4,8 @@ extension StateStore {
   /// A page of the keys of a type that have a field, in the order of their ids.
   ///
   /// Exactly the keys of which ``merged(_:)`` of the key alone is not empty: also those that only the ``session`` or a
-  /// request in flight has given fields, and none whose time is over or whose fields a request in flight removes.
+  /// request in flight has given fields, and none whose time is over or whose fields a request in flight removes. A
+  /// record that cannot be read is listed, so that reading it says so and ``remove(_:in:)`` can have it.
   ///
   /// ```swift
   /// var page = try store.state.keys(ofType: "draft")
@@ -40,7 +41,7 @@ extension StateStore {
   ///   - transaction: The snapshot to read.
   /// - Returns: The keys; none if there are no more.
   /// - Throws: `invalidKey` for a type that no key can have, or a `key` of another type; `corruptRecord` if a record is
-  ///   unreadable.
+  ///   unreadable whose key is beyond 510 bytes and lost with it.
   public func keys(
     ofType type: String, after key: StateKey? = nil, limit: Int = 1000, in transaction: borrowing ReadTransaction
   ) throws(StoreError) -> [StateKey] {
@@ -57,6 +58,10 @@ extension StateStore {
       do throws(Malformed) {
         try RecordHeader.check(cursor.value, of: key)
       } catch {
+        if key.form == .plain {
+          keys.append(key)
+          continue
+        }
         throw key.unreadable(error)
       }
       let hasFields =

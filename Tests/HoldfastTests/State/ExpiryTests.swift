@@ -111,6 +111,21 @@ import Testing
     try store.state.verify()
   }
 
+  /// When it was to expire is lost with the record, and still nothing is left of it in the list of expiries.
+  @Test func anUnreadableRecordLeavesNoExpiryBehind() throws {
+    let store = try fixture.open()
+    for key in ["t:1", "t:2", "t:3"] as [StateKey] {
+      try store.update(key, ["a": 1], expires: .after(.seconds(10)))
+      if key != "t:3" { try store.damage(key) }
+    }
+    #expect(try store.commit { try store.state.remove("t:1", in: &$0) })
+    try store.commit { try store.state.replace("t:2", with: ["a": 2], in: &$0) }
+    try store.state.verify()
+    fixture.advance(10_000)
+    #expect(try store.commit { try store.state.purge(in: &$0) } == 1)
+    #expect(try store.state.merged(["t:2"]) == ["a": 2])
+  }
+
   @Test func fewerThanNoneCannotBeKept() throws {
     let store = try fixture.open()
     try store.update("t:1", ["n": 1])

@@ -158,25 +158,21 @@ import Testing
     #expect(try store.state.keys(ofType: "post").isEmpty)
   }
 
-  @Test func aDamagedRecordIsNamed() throws {
+  /// So that whoever lists can read the others, and remove it.
+  @Test func aDamagedRecordIsListed() throws {
     let store = try fixture.open()
-    for key in ["post:1", "post:2", "user:1"] as [StateKey] { try store.update(key, ["n": 1]) }
-    let records = try store.environment.database("state.record")
-    let stored = Array("post:2".utf8)
-    var bytes = try store.read { t in
-      guard let record = try t.value(forKey: stored.span, in: records) else { return [UInt8]() }
-      return [UInt8](copying: record)
-    }
-    bytes[bytes.count - 9] ^= 1
-    try store.commit { [bytes] t in try t.set(bytes, forKey: "post:2", in: records) }
+    let long = StateKey(type: "user", id: String(repeating: "1", count: 600))
+    for key in ["post:1", "post:2", "post:3", "user:1", long] as [StateKey] { try store.update(key, ["n": 1]) }
+    for key in ["post:2", long] { try store.damage(key) }
+    #expect(try store.state.keys(ofType: "post") == ["post:1", "post:2", "post:3"])
     #expect {
-      try store.state.keys(ofType: "post")
+      try store.state.merged(["post:2"])
     } throws: {
       ($0 as? StoreError)?.code == .corruptRecord && "\($0)".contains("post:2")
     }
-    #expect(try store.state.keys(ofType: "post", limit: 1) == ["post:1"])
-    #expect(try store.state.keys(ofType: "user") == ["user:1"])
     try store.commit { try store.state.remove("post:2", in: &$0) }
-    #expect(try store.state.keys(ofType: "post") == ["post:1"])
+    #expect(try store.state.keys(ofType: "post") == ["post:1", "post:3"])
+    #expect(try store.state.keys(ofType: "user", limit: 1) == ["user:1"])
+    #expect(throws: StoreError.self, "its key is lost with it") { try store.state.keys(ofType: "user") }
   }
 }

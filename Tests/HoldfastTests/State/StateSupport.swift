@@ -54,6 +54,17 @@ extension StateStore {
 }
 
 extension Store {
+  /// Flips a bit of what a record holds.
+  func damage(_ key: StateKey) throws {
+    let (stored, records) = (key.storedBytes, state.rows.records)
+    var bytes = try read { t in
+      guard let record = try t.value(forKey: stored.span, in: records) else { return [UInt8]() }
+      return [UInt8](copying: record)
+    }
+    bytes[bytes.count - 9] ^= 1
+    try commit { [bytes] t in try t.set(bytes, forKey: stored, in: records) }
+  }
+
   /// Updates one record in a transaction of its own.
   func update(_ key: StateKey, _ changes: FieldChanges, expires: StateExpiry = .unchanged) throws {
     try commit { try state.update(key, changes, expires: expires, in: &$0) }

@@ -5,7 +5,8 @@ import LMDBFile
 struct StateGetCommand: Command {
   static let help = Help(
     "state get", "PATH KEY...", "shows the records of some keys, merged: a later key wins",
-    details: "Records whose time is over are left out, as in the app. Changes of requests in flight are not included.",
+    details: "As the app would see them: records whose time is over are left out, and what requests in flight promise lies "
+      + "over its record.",
     options: [Clock.option] + Help.reading,
     example: "kvdump state get .build/quickstart/store post:4711 user:lin.mei comment:c-0432")
 
@@ -31,11 +32,11 @@ struct StateGetCommand: Command {
         case .success(let value): row = value
         case .failure(let error): throw Failure(.damagedData, "\(printable(reading.path)): \(printable(error.message))")
         }
-        if row.expiresAt != 0 && row.expiresAt <= now { continue }
-        if row.isLayered {
-          context.remark("\(printable(row.text)) has changes of requests in flight, which are not shown")
+        var own = row.expiresAt != 0 && row.expiresAt <= now ? FieldMap() : row.fields
+        for layer in try row.isLayered ? LayerReader(reading, snapshot).layers(over: key) : [] {
+          layer.changes.apply(to: &own)
         }
-        fields.merge(row.fields)
+        fields.merge(own)
       }
       if fields.isEmpty {
         throw Failure(.negativeAnswer, "none of these keys has a record in \(printable(reading.path))")
