@@ -28,6 +28,28 @@ import Testing
     try cache.diskCache.verify()
   }
 
+  /// Also where a value is in a file, which whoever replaces it takes away.
+  @Test func severalValuesAreOfOneMoment() throws {
+    // The clock is asked between the looks at the rows and at the file.
+    let interruption = Guarded<DiskCache?>(nil)
+    var system = machine.system
+    system.time = SystemTime(
+      now: { [machine] in
+        let cache = interruption.update { cache in
+          defer { cache = nil }
+          return cache
+        }
+        try? cache?.setValues([("file", pattern(30)), ("row", [2])])
+        return machine.state.update { $0.now }
+      }, sleep: { _ in })
+    let cache = try DiskCache.open(at: path, configuration: .init(inlineThreshold: 10), system: system)
+    try cache.setValues([("file", pattern(20)), ("row", [1])])
+    try cache.put("timed", [1], .init(expiration: .after(.seconds(1))))
+    interruption.update { $0 = cache }
+    let found = try cache.values(forKeys: ["file", "row", "timed"])
+    #expect(found == ["file": pattern(30), "row": [2], "timed": [1]])
+  }
+
   /// 5.1: each of them does the same without blocking.
   @Test func theAsynchronousFormsDoTheSame() async throws {
     let cache = try open()

@@ -79,6 +79,15 @@ extension DiskCache {
   }
 
   private func contents(forKeys keys: [String]) throws -> [String: (record: DiskCacheRecord, bytes: [UInt8])] {
+    while true {
+      if let found = try contentsAtOnce(forKeys: keys) { return found }
+    }
+  }
+
+  /// What is under several keys; `nil` if a file was gone that belongs to the snapshot.
+  private func contentsAtOnce(
+    forKeys keys: [String]
+  ) throws -> [String: (record: DiskCacheRecord, bytes: [UInt8])]? {
     var found: [String: (record: DiskCacheRecord, bytes: [UInt8])] = [:]
     var rest: [(String, FileOfEntry)] = []
     try environment.read { transaction in
@@ -90,7 +99,11 @@ extension DiskCache {
       }
     }
     for (key, file) in rest {
-      try finish(file, key) { record, value, tail in found[key] = (record, Array(joining: value, tail)) }
+      if let bytes = try contents(of: file.name, file.record, key) {
+        found[key] = (file.record, bytes)
+      } else if try version(forKey: key) != file.record.version {
+        return nil
+      }
     }
     return found
   }
