@@ -26,13 +26,18 @@ public struct MergedFields: ~Copyable, ~Escapable {
   private let values: ValueList
   /// The fields of the session for each key, if it has any for one of them.
   private let session: [FieldMap?]
+  /// When it is for a look-up that is about one time; for others, the clock tells.
+  private let now: Int64?
 
   @_lifetime(copy values)
-  init(_ store: StateStore, _ keys: [StateKey], _ values: consuming ValueList, session: [FieldMap?]) {
+  init(
+    _ store: StateStore, _ keys: [StateKey], _ values: consuming ValueList, session: [FieldMap?], at now: Int64?
+  ) {
     self.store = store
     self.keys = keys
     self.values = values
     self.session = session
+    self.now = now
   }
 
   /// Whether a field is there, whatever its type.
@@ -233,6 +238,6 @@ public struct MergedFields: ~Copyable, ~Escapable {
   /// Whether the fields of a record have not expired.
   private borrowing func isCurrent(_ record: Span<UInt8>) -> Bool {
     let end = RecordHeader.expiresAt(record)
-    return end == 0 || !StateExpiry.isOver(end, at: store.time.now())
+    return end == 0 || !StateExpiry.isOver(end, at: now ?? store.time.now())
   }
 }

@@ -99,12 +99,12 @@ extension StateStore {
   /// The fields of all `keys` in a snapshot.
   func merge(_ keys: [StateKey], in transaction: borrowing ReadTransaction) throws(StoreError) -> Merge {
     let id = transaction.id
-    // Before anything is read: what ends in between has its end to come.
+    // Before anything is read, and once: what ends in between has its end to come, however the clock is set.
     let now = time.now()
-    let session = try sessionFields(keys)
+    let session = try sessionFields(keys, at: now)
     let result = transaction.withValueList(capacity: keys.count, rows.cursors) { list -> Result<Merge, StoreError> in
       do throws(StoreError) {
-        let view = view(keys, list, session)
+        let view = view(keys, list, session, at: now)
         let fields = try view.fields()
         var times = session.times
         let byteCount = view.extent(&times, at: now)
@@ -118,19 +118,22 @@ extension StateStore {
 
   @_lifetime(copy list)
   private func view(
-    _ keys: [StateKey], _ list: consuming ValueList, _ session: (fields: [FieldMap?], times: StateTimes)
+    _ keys: [StateKey], _ list: consuming ValueList, _ session: (fields: [FieldMap?], times: StateTimes),
+    at now: Int64? = nil
   ) -> MergedFields {
-    MergedFields(self, keys, list, session: session.fields)
+    MergedFields(self, keys, list, session: session.fields, at: now)
   }
 
   /// Checks all keys, so that no call takes an invalid one by chance, and gets what the session has for them: nothing if
   /// it has nothing for any.
-  private func sessionFields(_ keys: [StateKey]) throws(StoreError) -> (fields: [FieldMap?], times: StateTimes) {
+  private func sessionFields(
+    _ keys: [StateKey], at now: Int64? = nil
+  ) throws(StoreError) -> (fields: [FieldMap?], times: StateTimes) {
     // Through a span, without a copy of each key.
     let span = keys.span
     for index in span.indices where !span[index].isValid { try span[index].check() }
     if session.isEmpty { return ([], StateTimes()) }
-    let found = session.fields(of: keys, at: time.now())
+    let found = session.fields(of: keys, at: now ?? time.now())
     return found.fields.allSatisfy { $0 == nil } ? ([], found.times) : found
   }
 }

@@ -79,6 +79,29 @@ import Testing
     }
   }
 
+  /// Whenever the clock is set back while it is read, what is over is not kept as if it were not.
+  @Test func whatIsOverIsNotKeptWhenTheClockIsSetBackMeanwhile() throws {
+    // The time, and after how many looks at it the clock is set back.
+    let clock = Monitor<(now: Int64, looks: Int)>((1000, 0))
+    let time = SystemTime(
+      now: {
+        clock.update { clock in
+          clock.looks -= 1
+          if clock.looks == 0 { clock.now -= 10 }
+          return clock.now
+        }
+      }, sleep: { _ in })
+    let store = try Store.open(at: fixture.path, time: time)
+    for looks in 1...8 {
+      try store.update("post:1", ["a": 1], expires: .after(.milliseconds(100)))
+      try store.state.session.update("user:1", ["b": 1], expires: .after(.milliseconds(100)))
+      clock.update { $0 = ($0.now + 105, looks) }
+      _ = try store.state.merged(["post:1", "user:1"])
+      clock.update { $0 = ($0.now + 100, 0) }
+      #expect(try store.state.merged(["post:1", "user:1"]) == [:], "after \(looks) looks")
+    }
+  }
+
   /// LMDB may show a commit under the number of the one two before it.
   @Test func whatMayBeOfALaterCommitIsNotKept() throws {
     let store = try fixture.open()
