@@ -125,7 +125,8 @@ extension DiskCache {
     /// Has bytes stored under a key, in place of what is there.
     ///
     /// - Parameters:
-    ///   - value: The bytes. Those beyond ``DiskCache/Configuration/inlineThreshold`` go to a file right away.
+    ///   - value: The bytes. Those beyond ``DiskCache/Configuration/inlineThreshold`` go to a file right away, which stays
+    ///     open until the commit.
     ///   - key: Any text.
     ///   - options: Expiry, cost, tags and the like.
     /// - Throws: `invalidKey` or `invalidValue` for what cannot be stored; `diskFull` or `io` from a file.

@@ -42,7 +42,8 @@ extension DiskCache {
   /// Stores several values in one commit: all of them, or none if it throws.
   ///
   /// - Parameters:
-  ///   - values: Keys and bytes; of two with the same key the later one counts.
+  ///   - values: Keys and bytes; of two with the same key the later one counts. The file of a large one stays open until
+  ///     the commit.
   ///   - options: Expiry, cost, tags and the like, for each of them.
   /// - Throws: As `setValue(_:forKey:options:)`.
   public func setValues(
