@@ -41,7 +41,9 @@ struct LeafRecords {
 
   private mutating func overflow(of node: Node, on page: Page) throws(ReadError) -> [UInt8] {
     let (offset, first, pages) = try snapshot.overflow(page, node)
-    guard node.valueCount <= RecordCursor.valueLimit else { throw ReadError(.tooLarge, "a value has \(node.valueCount) bytes") }
+    guard node.valueCount <= RecordCursor.valueLimit else {
+      throw ReadError(.tooLarge, "a value has \(node.valueCount) bytes")
+    }
     for number in first..<first + pages where !used.insert(number) { throw .damaged(number, "it is reached twice") }
     let value = try snapshot.file.source.bytes(at: offset, count: node.valueCount)
     guard value.count == node.valueCount else { throw .damaged(first, "the file ends before the value") }

@@ -92,6 +92,7 @@ extension FieldValue {
   ///
   /// - Parameter date: When. One that is no number becomes ``null``; one beyond what milliseconds reach, 292 million years
   ///   from now, becomes the last that they do.
+  /// - Returns: The field.
   public static func date(_ date: Date) -> FieldValue {
     let seconds = date.timeIntervalSince1970
     return date.fieldValue ?? (seconds.isNaN ? .null : .date(milliseconds: seconds < 0 ? .min : .max))

@@ -1,9 +1,10 @@
+public import LMDB
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-public import LMDB
 
 /// The fields of a list of records, looked up where they lie in the mapped file; it cannot leave its closure.
 ///

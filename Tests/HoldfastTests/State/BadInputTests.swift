@@ -67,9 +67,11 @@ import Testing
     #expect(sentence { _ = try state.keys(ofType: "a:b") }.hasPrefix("The type \"a:b\" cannot be used: it holds"))
     #expect(sentence { _ = try state.merged(ids: [""]) }.hasPrefix("The id \"\" cannot be used: it is empty"))
     let large: FieldChanges = ["x": .bytes([UInt8](repeating: 1, count: StateRecord.byteLimit))]
-    #expect(sentence { try store.update("post:41", large) }.hasPrefix("The record post:41 cannot be stored. It takes 6710"))
+    #expect(
+      sentence { try store.update("post:41", large) }.hasPrefix("The record post:41 cannot be stored. It takes 6710"))
     let long: FieldChanges = [String(repeating: "f", count: 70_000): 1]
-    #expect(sentence { try store.update("post:42", long) }.hasPrefix("The record post:42 cannot be stored. A field name"))
+    #expect(
+      sentence { try store.update("post:42", long) }.hasPrefix("The record post:42 cannot be stored. A field name"))
     #expect(
       sentence { try store.commit { try state.layers.add(["post:43": long], for: 1, .fold, in: &$0) } }
         .hasPrefix("The record post:43 cannot be stored."))

@@ -5,8 +5,8 @@ import LMDBFile
 struct StateGetCommand: Command {
   static let help = Help(
     "state get", "PATH KEY...", "shows the records of some keys, merged: a later key wins",
-    details: "As the app would see them: records whose time is over are left out, and what requests in flight promise lies "
-      + "over its record.",
+    details: "As the app would see them: records whose time is over are left out, and what requests in flight promise "
+      + "lies over its record.",
     options: [Clock.option] + Help.reading,
     example: "kvdump state get .build/quickstart/store post:4711 user:lin.mei comment:c-0432")
 
