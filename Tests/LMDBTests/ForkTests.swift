@@ -125,7 +125,7 @@ import Testing
   /// A thread that opens something has a lock at any moment, and does not exist in the child.
   ///
   /// What is opened first has the runtime make its types; its locks are not ours, and no fork minds them.
-  @Test func aChildCanOpenWhateverItsParentDid() async {
+  @Test(.disabled(if: ThreadSanitizer.isOn)) func aChildCanOpenWhateverItsParentDid() async {
     await #expect(processExitsWith: .success) {
       let scratch = TemporaryDirectory()
       _ = try Environment.make(at: scratch("first"))
@@ -147,7 +147,7 @@ import Testing
   }
 
   /// Also when nothing was ever opened before.
-  @Test func aChildCanOpenWhatItsParentWasTheFirstToOpen() async {
+  @Test(.disabled(if: ThreadSanitizer.isOn)) func aChildCanOpenWhatItsParentWasTheFirstToOpen() async {
     await #expect(processExitsWith: .success) {
       let scratch = TemporaryDirectory()
       let (isInside, isAboutToFork) = (Monitor(false), Monitor(false))
