@@ -19,10 +19,7 @@ let strict = policy + [.strictMemorySafety()]
 let package = Package(
   name: "Holdfast",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-  products: [
-    .library(name: "Holdfast", targets: ["Holdfast"]),
-    .library(name: "HoldfastHTTP", targets: ["HoldfastHTTP"]),
-    .library(name: "LMDB", targets: ["LMDB"]),
+  products: ["Holdfast", "HoldfastHTTP", "LMDB"].map { Product.`library`(name: $0, targets: [$0]) } + [
     .executable(name: "kvdump", targets: ["kvdump"]),
     .executable(name: "offline-comments", targets: ["offline-comments"]),
   ],
