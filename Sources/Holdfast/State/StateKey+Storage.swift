@@ -10,7 +10,9 @@ extension StateKey {
   var isValid: Bool { form == .plain || form == .hashed }
 
   /// Throws what is wrong with a key that cannot be stored.
-  func check() throws(StoreError) { try check("state key", excerpt) }
+  func check() throws(StoreError) {
+    try check("state key", excerpt, type: "its type", id: "its id")
+  }
 
   /// Throws what is wrong with a type that no key can have.
   static func check(type: String) throws(StoreError) {
@@ -20,8 +22,9 @@ extension StateKey {
   /// Throws what is wrong with an id that no key can have.
   static func check(id: String) throws(StoreError) { try StateKey(type: "_", id: id).check("id", excerpt(id)) }
 
-  private func check(_ what: String, _ name: String) throws(StoreError) {
-    let (type, id) = what == "state key" ? ("its type", "its id") : ("it", "it")
+  private func check(
+    _ what: String, _ name: String, type: String = "it", id: String = "it"
+  ) throws(StoreError) {
     let reason =
       switch form {
       case .plain, .hashed: ""
